@@ -1,4 +1,5 @@
-// Many rows of a file: read as fast as they can be sent, with progress, until all are done or a signal ends it.
+// Many rows of a file: read as fast as they can be sent, with progress, until all are done or a
+// signal ends it.
 import { open } from 'node:fs/promises';
 import type { Outcome, UserInfoClient } from 'userinfo-exchange';
 
@@ -18,7 +19,10 @@ export type Progress = Readonly<Record<Outcome, number>>;
 export async function passBackAll(
   client: UserInfoClient,
   rows: AsyncIterable<Row>,
-  { signal, report }: { readonly signal?: AbortSignal; readonly report: (progress: Progress) => void },
+  {
+    signal,
+    report,
+  }: { readonly signal?: AbortSignal; readonly report: (progress: Progress) => void },
 ): Promise<Row[]> {
   const progress = { ok: 0, failed: 0, invalid: 0, unknown: 0 };
   const again: Row[] = [];

@@ -7,12 +7,17 @@ export const app = express();
 
 app.get('/sign-in', async (request, response) => {
   try {
-    const { data } = await client().read({ code: String(request.query.code ?? ''), infoNames: ['mobile'] });
+    const { data } = await client().read({
+      code: String(request.query.code ?? ''),
+      infoNames: ['mobile'],
+    });
     response.json({ user: data.union_id });
   } catch (error) {
     if (error instanceof InvalidInputError)
       return void response.status(400).json({ error: 'code is missing' });
     const isOver = error instanceof RejectedError && error.means === 'codeNotValid';
-    response.status(isOver ? 403 : 502).json({ error: isOver ? 'sign in again' : 'try again later' });
+    response
+      .status(isOver ? 403 : 502)
+      .json({ error: isOver ? 'sign in again' : 'try again later' });
   }
 });

@@ -1,4 +1,5 @@
-// A job that writes, run by a queue such as BullMQ, pg-boss or SQS: what the error says decides whether it runs again.
+// A job that writes, run by a queue such as BullMQ, pg-boss or SQS: what the error says decides
+// whether it runs again.
 import { UserInfoError } from 'userinfo-exchange';
 import { client } from './client.js';
 
@@ -7,7 +8,10 @@ export interface Job {
   readonly level: string;
 }
 
-/** What the queue does with a job: drop it when it is done, run it again later, or put it aside for a person. */
+/**
+ * What the queue does with a job: drop it when it is done, run it again later, or put it aside for
+ * a person.
+ */
 export type Verdict = 'done' | 'again' | 'aside';
 
 export async function work({ unionId, level }: Job): Promise<Verdict> {

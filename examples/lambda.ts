@@ -1,4 +1,5 @@
-// A handler as AWS Lambda calls it. The client outlives the call: the next one finds its connection open.
+// A handler as AWS Lambda calls it. The client outlives the call: the next one finds its connection
+// open.
 import { InvalidInputError, UserInfoError } from 'userinfo-exchange';
 import { client } from './client.js';
 

@@ -1,4 +1,5 @@
-// A NestJS module: the client is a provider, closed with the application; POST /users/:unionId/level writes.
+// A NestJS module: the client is a provider, closed with the application; POST
+// /users/:unionId/level writes.
 import 'reflect-metadata';
 import {
   BadGatewayException,
@@ -29,7 +30,8 @@ class UsersController {
     try {
       await this.platform.passback({ unionId, userInfo: { acme_level: level } });
     } catch (error) {
-      if (error instanceof RejectedError && error.means === 'noSuchUser') throw new NotFoundException();
+      if (error instanceof RejectedError && error.means === 'noSuchUser')
+        throw new NotFoundException();
       throw new BadGatewayException('try again later', { cause: error });
     }
   }

@@ -1,8 +1,12 @@
-// A proxy, an authority of certificates of your own, and a program that closes its client when it ends.
+// A proxy, an authority of certificates of your own, and a program that closes its client when it
+// ends.
 import { readFileSync } from 'node:fs';
 import { UserInfoClient, type UserInfoClientOptions } from 'userinfo-exchange';
 
-/** `fromEnv` takes the proxy of the environment, the constructor this one alone. A loopback base URL needs none. */
+/**
+ * `fromEnv` takes the proxy of the environment, the constructor this one alone. A loopback base URL
+ * needs none.
+ */
 export const behindProxy = (options: UserInfoClientOptions, proxy: string, caFile: string) =>
   new UserInfoClient({ ...options, proxy, extraCa: readFileSync(caFile, 'utf8') });
 

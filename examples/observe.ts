@@ -1,4 +1,5 @@
-// Logs by pino, spans of OpenTelemetry, metrics for Prometheus. None of them has secrets or personal data.
+// Logs by pino, spans of OpenTelemetry, metrics for Prometheus. None of them has secrets or
+// personal data.
 import { tracingChannel } from 'node:diagnostics_channel';
 import { type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import type { Logger as Pino } from 'pino';
@@ -14,14 +15,20 @@ import {
 export const logged = (options: UserInfoClientOptions, log: Pino) =>
   new UserInfoClient({ ...options, logger: log.child({ module: 'userinfo' }) });
 
-/** A span for each call of each client, within the span of its caller. Returns a function that ends this. */
+/**
+ * A span for each call of each client, within the span of its caller. Returns a function that ends
+ * this.
+ */
 export function traceCalls(tracer: Tracer): () => void {
   const spans = new WeakMap<CallTrace, Span>();
   const channel = tracingChannel<unknown, CallTrace>('userinfo:call');
   const subscribers = {
     start(call: CallTrace) {
       const attributes = { 'server.address': new URL(call.baseUrl).hostname };
-      spans.set(call, tracer.startSpan(`userinfo ${call.operation}`, { kind: SpanKind.CLIENT, attributes }));
+      spans.set(
+        call,
+        tracer.startSpan(`userinfo ${call.operation}`, { kind: SpanKind.CLIENT, attributes }),
+      );
     },
     error(call: CallTrace) {
       const { code, message } = call.error as Error & { readonly code?: string };
@@ -40,7 +47,10 @@ export function traceCalls(tracer: Tracer): () => void {
   return () => channel.unsubscribe(subscribers);
 }
 
-/** Seconds of each attempt, by operation and how it ended: a result code, an HTTP status, or why there is no answer. */
+/**
+ * Seconds of each attempt, by operation and how it ended: a result code, an HTTP status, or why
+ * there is no answer.
+ */
 export function measured(register: Registry): ClientHooks {
   const seconds = new Histogram({
     name: 'userinfo_attempt_seconds',

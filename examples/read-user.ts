@@ -1,4 +1,5 @@
-// Who has a code, for servers that speak the Web's Request and Response: Next.js, SvelteKit, React Router, Nuxt.
+// Who has a code, for servers that speak the Web's Request and Response: Next.js, SvelteKit, React
+// Router, Nuxt.
 import { RejectedError } from 'userinfo-exchange';
 import { client } from './client';
 

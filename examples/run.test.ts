@@ -10,7 +10,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 let service: TestService;
 const folder = mkdtempSync(join(tmpdir(), 'userinfo-examples-'));
 
-/** The same platform with result codes of its own: what an example does must not depend on the numbers of the service. */
+/**
+ * The same platform with result codes of its own: what an example does must not depend on the
+ * numbers of the service.
+ */
 const ownCodes = { 2001: 'noSuchUser', 2002: 'codeNotValid', 2003: 'storeUnavailable' } as const;
 
 describe.each([
@@ -83,7 +86,9 @@ describe.each([
       statusCode: 200,
       body: 'ok',
     });
-    expect(await handler({ unionId: '', userInfo: { age: 28 } })).toMatchObject({ statusCode: 400 });
+    expect(await handler({ unionId: '', userInfo: { age: 28 } })).toMatchObject({
+      statusCode: 400,
+    });
   });
 
   it('job-queue.ts runs a job again only where that can help', async () => {

@@ -1,4 +1,5 @@
-// A test suite against the platform's service in the same process, with vitest; jest has the same hooks.
+// A test suite against the platform's service in the same process, with vitest; jest has the same
+// hooks.
 
 import { UserInfoClient } from 'userinfo-exchange';
 import { useTestService } from 'userinfo-exchange/service';
@@ -13,7 +14,10 @@ const newClient = () => new UserInfoClient(service.clientOptions);
 test('a level that is written can be read', async () => {
   await using client = newClient();
   await client.passback(gold);
-  const { data } = await client.read({ code: await service.issueCode('u001'), infoNames: ['acme_level'] });
+  const { data } = await client.read({
+    code: await service.issueCode('u001'),
+    infoNames: ['acme_level'],
+  });
   expect(data.acme_level).toBe('gold');
 });
 
@@ -44,8 +48,15 @@ test('an answer that is lost does not lose a level', async () => {
 
 test('a gateway that answers with a page is no answer of the platform', async () => {
   await using client = newClient();
-  service.stub({ httpStatus: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' });
-  await expect(client.passback(gold)).rejects.toMatchObject({ reason: 'not-envelope', httpStatus: 502 });
+  service.stub({
+    httpStatus: 502,
+    headers: { 'content-type': 'text/html' },
+    body: '<h1>Bad gateway</h1>',
+  });
+  await expect(client.passback(gold)).rejects.toMatchObject({
+    reason: 'not-envelope',
+    httpStatus: 502,
+  });
 });
 
 test('a code that nobody used for five minutes has expired', async () => {

@@ -152,7 +152,12 @@ it('pino', async () => {
     'response',
     'sign-in failed',
   ]);
-  expect(logs[1]).toMatchObject({ module: 'userinfo', operation: 'read', httpStatus: 200, resultCode: 200 });
+  expect(logs[1]).toMatchObject({
+    module: 'userinfo',
+    operation: 'read',
+    httpStatus: 200,
+    resultCode: 200,
+  });
   expect(logs[4].err).toMatchObject({ type: 'RejectedError', means: 'codeNotValid' });
   expect(lines.join('')).not.toMatch(/13800138000|test-secret/);
 });
@@ -193,7 +198,9 @@ it('metrics', async () => {
     ['passback', 200],
     ['read', 40106],
   ])
-    expect(text).toContain(`userinfo_attempt_seconds_count{operation="${operation}",end="${end}"} 1`);
+    expect(text).toContain(
+      `userinfo_attempt_seconds_count{operation="${operation}",end="${end}"} 1`,
+    );
 });
 
 it('close', async () => {

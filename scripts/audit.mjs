@@ -1,5 +1,6 @@
-// Reports the known vulnerabilities of the packages in the bundle. They are development dependencies here, and unknown to
-// the npm of whoever installs this package. Run after a build; exits 1 if there is one, 2 if the registry does not say.
+// Reports the known vulnerabilities of the packages in the bundle. They are development
+// dependencies here, and unknown to the npm of whoever installs this package. Run after a build;
+// exits 1 if there is one, 2 if the registry does not say.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -14,7 +15,9 @@ const { stdout } = spawnSync('npm', ['audit', '--json'], {
 });
 const { vulnerabilities, message, error } = JSON.parse(stdout || '{}');
 if (vulnerabilities === undefined) {
-  process.stderr.write(`error: npm audit failed: ${message || error?.summary || 'it answered nothing'}\n`);
+  process.stderr.write(
+    `error: npm audit failed: ${message || error?.summary || 'it answered nothing'}\n`,
+  );
   process.exit(2);
 }
 

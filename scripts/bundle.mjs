@@ -1,8 +1,17 @@
-// Makes dist: the command line in few files, the SDK as modules and as CommonJS, with the packages that they use in
-// them. tsc makes the types. Where this says what a start loads, docs/decisions/start-up.md says what that is worth;
-// docs/decisions/one-install.md says why the packages are in the bundle.
+// Makes dist: the command line in few files, the SDK as modules and as CommonJS, with the packages
+// that they use in them. tsc makes the types. Where this says what a start loads,
+// docs/decisions/start-up.md says what that is worth; docs/decisions/one-install.md says why the
+// packages are in the bundle.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'rolldown';
@@ -12,7 +21,10 @@ import { rawFiles } from './raw-files.mjs';
 /** What this writes last: the modules of all bundles, for scripts/check-layers.mjs. */
 const lastFile = 'dist/.modules.json';
 
-/** The time of the latest change in a file or a folder, in which files may have been added or removed. */
+/**
+ * The time of the latest change in a file or a folder, in which files may have been added or
+ * removed.
+ */
 function changedAt(path) {
   const names = statSync(path).isDirectory() ? readdirSync(path, { recursive: true }) : [];
   const paths = [path, ...names.map((name) => join(path, name))];
@@ -20,8 +32,15 @@ function changedAt(path) {
 }
 
 // npm writes the lock file in node_modules with each installation.
-const inputs = ['src', 'scripts', 'package.json', 'package-lock.json', 'node_modules/.package-lock.json'];
-const isCurrent = () => inputs.filter(existsSync).every((input) => changedAt(input) < changedAt(lastFile));
+const inputs = [
+  'src',
+  'scripts',
+  'package.json',
+  'package-lock.json',
+  'node_modules/.package-lock.json',
+];
+const isCurrent = () =>
+  inputs.filter(existsSync).every((input) => changedAt(input) < changedAt(lastFile));
 if (existsSync(lastFile) && isCurrent()) process.exit();
 
 for (const name of readdirSync('dist')) {
@@ -32,8 +51,9 @@ for (const name of readdirSync('dist')) {
 const prebuilt = 'node_modules/@photostructure/sqlite/prebuilds';
 
 /**
- * The native SQLite: its code is in the bundle, and its prebuilt file for each system in dist/sqlite, so that nothing
- * that is installed needs an install script. `folder` is dist/sqlite, as seen from the chunk.
+ * The native SQLite: its code is in the bundle, and its prebuilt file for each system in
+ * dist/sqlite, so that nothing that is installed needs an install script. `folder` is dist/sqlite,
+ * as seen from the chunk.
  */
 const sqlite = (folder) => ({
   name: 'sqlite',
@@ -49,10 +69,18 @@ const sqlite = (folder) => ({
   },
 });
 
-/** Of undici's exports those that `client` imports, by the files that make them: its index loads all others. */
-const privateFiles = { Pool: 'undici/lib/dispatcher/pool.js', buildConnector: 'undici/lib/core/connect.js' };
+/**
+ * Of undici's exports those that `client` imports, by the files that make them: its index loads all
+ * others.
+ */
+const privateFiles = {
+  Pool: 'undici/lib/dispatcher/pool.js',
+  buildConnector: 'undici/lib/core/connect.js',
+};
 /** A version of undici without one of these files is bundled by its index, which loads more. */
-const hasPrivateFiles = Object.values(privateFiles).every((file) => existsSync(`node_modules/${file}`));
+const hasPrivateFiles = Object.values(privateFiles).every((file) =>
+  existsSync(`node_modules/${file}`),
+);
 
 /** Modules that bundled packages load for unused features: left out, as if not installed. */
 const absent = [
@@ -90,8 +118,15 @@ const collected = {
   },
 };
 
-/** Names stay, for stack traces, and line breaks: a failed assertion in undici parses its line for the message. */
-const minify = { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: false } };
+/**
+ * Names stay, for stack traces, and line breaks: a failed assertion in undici parses its line for
+ * the message.
+ */
+const minify = {
+  compress: false,
+  mangle: { keepNames: true },
+  codegen: { removeWhitespace: false },
+};
 
 await build({
   platform: 'node',
@@ -110,7 +145,8 @@ await build({
     minify,
     comments: false,
     codeSplitting: {
-      // Each with all that it imports: a read opens few files, and what answers at once opens the first two.
+      // Each with all that it imports: a read opens few files, and what answers at once opens the
+      // first two.
       groups: [
         {
           name: 'start',
@@ -128,7 +164,11 @@ await build({
           test: /src\/(cli\/(program|request\/call-service|commands\/read\/index)|core\/signing\/app-signatures|core\/support\/count)\.ts$/,
           priority: 3,
         },
-        { name: 'client', test: /src\/client\/call\/client\.ts$|node_modules\/undici\//, priority: 2 },
+        {
+          name: 'client',
+          test: /src\/client\/call\/client\.ts$|node_modules\/undici\//,
+          priority: 2,
+        },
         { name: 'table', test: /src\/cli\/output\/data-table\.late\.ts$/, priority: 1 },
       ],
     },
@@ -166,8 +206,9 @@ for (const [format, dir, folderOfSqlite] of [
       chunkFileNames: '[name].js',
       sourcemap: true,
       minify,
-      // undici comes with the client: a program that takes the errors or the signing alone is bundled without it.
-      // The SDK loads these two files; what the service alone needs is in others.
+      // undici comes with the client: a program that takes the errors or the signing alone is
+      // bundled without it. The SDK loads these two files; what the service alone needs is in
+      // others.
       codeSplitting: {
         groups: [
           { name: 'sqlite', test: /node_modules\/@photostructure\/|^\0sqlite$/, priority: 3 },
@@ -192,7 +233,10 @@ writeFileSync(
 /** The sources that maps name, for debuggers and editors: they are in dist/src. */
 const sources = new Set();
 
-/** Lets a map name our sources where they are packed. Of packages it keeps the content, for bundlers that read it. */
+/**
+ * Lets a map name our sources where they are packed. Of packages it keeps the content, for bundlers
+ * that read it.
+ */
 function packSources(file, text) {
   const map = JSON.parse(text);
   const contents = map.sourcesContent;

@@ -13,16 +13,25 @@ export function packagesOf(modules) {
   return [...new Set(folders)]
     .filter((folder) => folder !== undefined)
     .sort()
-    .map((folder) => ({ folder, name: folder.replace(/^.*node_modules\//, ''), ...locked[folder] }));
+    .map((folder) => ({
+      folder,
+      name: folder.replace(/^.*node_modules\//, ''),
+      ...locked[folder],
+    }));
 }
 
 /** The licences of the packages require that they are distributed with the code. */
 export function licenseTexts(bundled) {
-  const texts = bundled.map((each) => `${each.name} ${each.version}\n\n${licenseOf(each).trim()}\n`);
+  const texts = bundled.map(
+    (each) => `${each.name} ${each.version}\n\n${licenseOf(each).trim()}\n`,
+  );
   return [...new Set(texts)].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-/** The licence file of a package, or, where it has none, what its page and its package.json say of the licence. */
+/**
+ * The licence file of a package, or, where it has none, what its page and its package.json say of
+ * the licence.
+ */
 function licenseOf({ folder, name, license }) {
   const files = readdirSync(folder);
   const textOf = (pattern) => {
@@ -30,14 +39,18 @@ function licenseOf({ folder, name, license }) {
     return file === undefined ? '' : readFileSync(join(folder, file), 'utf8');
   };
   const text =
-    textOf(/^licen[cs]e/i) || (/^#+ *licen[cs]e\b.*?\n(.*)$/ims.exec(textOf(/^readme/i))?.[1] ?? '');
+    textOf(/^licen[cs]e/i) ||
+    (/^#+ *licen[cs]e\b.*?\n(.*)$/ims.exec(textOf(/^readme/i))?.[1] ?? '');
   if (text.trim() === '') throw new Error(`${name}: found no licence`);
   const { author, repository } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const source = repository?.url ?? repository ?? `the package ${name} of the npm registry`;
   return `License: ${license}\nAuthor: ${author?.name ?? author ?? 'see below'}\nSource: ${source}\n\n${text.replace(/^\s*\n/, '')}`;
 }
 
-/** A bill of materials (CycloneDX 1.5), without a time and a serial number: the same lock file gives the same bill. */
+/**
+ * A bill of materials (CycloneDX 1.5), without a time and a serial number: the same lock file gives
+ * the same bill.
+ */
 export function billOfMaterials(bundled) {
   const { name, version, license } = manifest;
   const direct = bundled.filter(
@@ -60,12 +73,15 @@ export function billOfMaterials(bundled) {
   };
 }
 
-const isNamed = (folder) => Object.hasOwn(manifest.devDependencies, folder.slice('node_modules/'.length));
+const isNamed = (folder) =>
+  Object.hasOwn(manifest.devDependencies, folder.slice('node_modules/'.length));
 
 const referenceOf = ({ name, version }) => `${name}@${version}`;
 
 function identity({ name, version, license }) {
-  const licenses = /^[\w.-]+$/.test(license) ? [{ license: { id: license } }] : [{ expression: license }];
+  const licenses = /^[\w.-]+$/.test(license)
+    ? [{ license: { id: license } }]
+    : [{ expression: license }];
   const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
   return { 'bom-ref': referenceOf({ name, version }), name, version, purl, licenses };
 }
@@ -77,12 +93,17 @@ function component(each) {
     ...identity(each),
     scope: 'required',
     hashes: [
-      { alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(digest, 'base64').toString('hex') },
+      {
+        alg: algorithm.replace('sha', 'SHA-'),
+        content: Buffer.from(digest, 'base64').toString('hex'),
+      },
     ],
   };
 }
 
-/** The bundled packages that a package needs: of each name the one that Node finds from its folder. */
+/**
+ * The bundled packages that a package needs: of each name the one that Node finds from its folder.
+ */
 function needsOf({ folder, dependencies, optionalDependencies, peerDependencies }, bundled) {
   const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
   const found = names.map((name) => {

@@ -10,7 +10,8 @@ function refuse(reason) {
   process.exit(2);
 }
 
-if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) refuse(`"${version}" is not a version such as 0.2.0`);
+if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+  refuse(`"${version}" is not a version such as 0.2.0`);
 if (git('status', '--porcelain') !== '') refuse('the tree has uncommitted changes');
 if (git('branch', '--show-current') !== 'main') refuse('the branch is not main');
 if (git('tag', '--list', `v${version}`) !== '') refuse(`the tag v${version} exists`);

@@ -1,5 +1,6 @@
-// Installs what people run beside the product, as their distribution ships it, where it may: on Debian and its like, as root.
-// The tests that need a part are skipped where it is missing; with --all the exit status is 1 then.
+// Installs what people run beside the product, as their distribution ships it, where it may: on
+// Debian and its like, as root. The tests that need a part are skipped where it is missing; with
+// --all the exit status is 1 then.
 import { spawnSync } from 'node:child_process';
 
 const packages = `
@@ -24,7 +25,14 @@ const mayInstall = run('apt-get', ['--version']).status === 0 && run(...split('t
 
 if (missing.length > 0 && mayInstall) {
   process.stdout.write(`installing ${missing.join(' ')}\n`);
-  const install = ['apt-get', 'install', '--yes', '--quiet=2', '--no-install-recommends', ...missing];
+  const install = [
+    'apt-get',
+    'install',
+    '--yes',
+    '--quiet=2',
+    '--no-install-recommends',
+    ...missing,
+  ];
   for (const line of [['apt-get', 'update', '--quiet=2'], install]) {
     run(...split(...line), { stdio: ['ignore', 'ignore', 'inherit'] });
   }

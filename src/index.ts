@@ -65,13 +65,23 @@ export {
   type UserInfo,
   type UserInfoValue,
 } from './core/contract/user-info.js';
-export type { BasicInfo, ExtensionInfo, LoginDevice, UserRecord } from './core/contract/user-record.js';
+export type {
+  BasicInfo,
+  ExtensionInfo,
+  LoginDevice,
+  UserRecord,
+} from './core/contract/user-record.js';
 export type { PlatformFile } from './core/platform/platform.js';
 export type { RequestSigners, Signers } from './core/signing/app-signatures.js';
 export { compileRecipe } from './core/signing/compile-recipe.js';
 export { moduleSigner, type SignerModule } from './core/signing/module-signer.js';
 export { defaultRecipes, type Preset, presets } from './core/signing/presets.js';
-export { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from './core/signing/recipe.js';
+export {
+  type Recipe,
+  RecipeError,
+  type RecipeJson,
+  type SigningRecipes,
+} from './core/signing/recipe.js';
 export type { Param, SignableRequest } from './core/signing/request.js';
 export { Secret } from './core/signing/secret.js';
 export type { Explanation, RequestSigner, Signature, Signer } from './core/signing/signer.js';

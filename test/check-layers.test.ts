@@ -18,7 +18,8 @@ function faultsOf(sources: Readonly<Record<string, string>>): string[] {
   const files = {
     ...sources,
     'run.mjs': script,
-    'node_modules/parser/package.json': '{ "exports": { ".": "./index.js", "./sync": "./sync.js" } }',
+    'node_modules/parser/package.json':
+      '{ "exports": { ".": "./index.js", "./sync": "./sync.js" } }',
     'node_modules/@scope/sockets/package.json': '{}',
   };
   try {
@@ -27,7 +28,9 @@ function faultsOf(sources: Readonly<Record<string, string>>): string[] {
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       writeFileSync(join(folder, file), text);
     }
-    return JSON.parse(execFileSync(process.execPath, ['run.mjs'], { cwd: folder, encoding: 'utf8' }));
+    return JSON.parse(
+      execFileSync(process.execPath, ['run.mjs'], { cwd: folder, encoding: 'utf8' }),
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -36,7 +39,8 @@ function faultsOf(sources: Readonly<Record<string, string>>): string[] {
 it('refuses what breaks the structure of src, and nothing else', () => {
   const found = faultsOf({
     // A circular import of types, one of them in an import of several lines.
-    'src/client/call/sender.ts': "import type { Retry } from './retry.js';\nexport interface Sender {}\n",
+    'src/client/call/sender.ts':
+      "import type { Retry } from './retry.js';\nexport interface Sender {}\n",
     'src/client/call/retry.ts':
       "import {\n  type Sender,\n} from './sender.js';\nexport interface Retry {}\n",
     // What is loaded late is never loaded with what imports it, except for its types.
@@ -47,7 +51,8 @@ it('refuses what breaks the structure of src, and nothing else', () => {
     // Circular, too: what is loaded later imports its loader.
     'src/cli/late.ts': "import { early } from './early.js';\nexport const late = early;\n",
     'src/cli/early.ts': "export const early = () => import('./late.js');\n",
-    // A room above its own, the part of the lab that none but the service explains with, one that nobody knows.
+    // A room above its own, the part of the lab that none but the service explains with, one that
+    // nobody knows.
     'src/core/support/shell.ts': "export { Retry } from '../../client/call/retry.js';\n",
     'src/service/page.ts': "import '../lab/verify/suspect.js';\nimport '../lab/rules.js';\n",
     'src/lab/rules.ts': '',
@@ -82,5 +87,7 @@ it('refuses what breaks the structure of src, and nothing else', () => {
     "src/core/signing/cut.ts:2 judges an error by its English: const b = error.message.startsWith('a');",
   ]);
   // A list of exceptions contains nothing that is no longer needed.
-  expect(found).toContain('scripts/layers/error-texts.mjs: src/core/support/json-fault.ts judges no text');
+  expect(found).toContain(
+    'scripts/layers/error-texts.mjs: src/core/support/json-fault.ts judges no text',
+  );
 });

@@ -44,7 +44,10 @@ it('cuts the section of a release: the own one of the first, what is unreleased 
   expect(changelog()).toBe(released);
   expect(git('tag', '--list')).toBe('v0.1.0');
 
-  expect(release('0.2.0')).toMatchObject({ status: 2, stderr: expect.stringContaining('nothing under') });
+  expect(release('0.2.0')).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('nothing under'),
+  });
   const unreleased = (heading: string) =>
     released.replace('## [Unreleased]\n', `${heading}\n\n### Fixed\n\n- c\n`);
   commit(unreleased('## [Unreleased]'));

@@ -54,10 +54,15 @@ function textAfter(command: Command): string {
   command.configureOutput({ writeOut: (part) => (text += part) });
   command.outputHelp();
   command.configureOutput(writeOut === undefined ? {} : { writeOut });
-  return text.slice(text.lastIndexOf(command.helpInformation()) + command.helpInformation().length).trim();
+  return text
+    .slice(text.lastIndexOf(command.helpInformation()) + command.helpInformation().length)
+    .trim();
 }
 
-/** The pages of commands, each with what it is about, and the man pages; what is on no other page is on `userinfo`. */
+/**
+ * The pages of commands, each with what it is about, and the man pages; what is on no other page is
+ * on `userinfo`.
+ */
 export const groups: Readonly<Record<string, string>> = {
   userinfo: 'options of every command, and what helps with the others',
   read: 'read the information of users',
@@ -74,7 +79,9 @@ const groupOf: Readonly<Record<string, string>> = { serve: 'service' };
 
 export function group(name: string): string {
   const words = name.split(' ').slice(1);
-  const found = words.map((word) => groupOf[word] ?? word).filter((word) => Object.hasOwn(groups, word));
+  const found = words
+    .map((word) => groupOf[word] ?? word)
+    .filter((word) => Object.hasOwn(groups, word));
   return found[0] ?? 'userinfo';
 }
 

@@ -20,7 +20,9 @@ export async function manPages(): Promise<Map<string, string>> {
         `.TH ${page(name).toUpperCase()} 1 "" userinfo`,
         '.SH NAME',
         `${roff(page(name))} \\- ${roff(about)}`,
-        ...(name === 'userinfo' ? ['.SH SYNOPSIS', '.B userinfo', '[options] command [arguments]'] : []),
+        ...(name === 'userinfo'
+          ? ['.SH SYNOPSIS', '.B userinfo', '[options] command [arguments]']
+          : []),
         '.SH COMMANDS',
         ...inGroup(commands, name)
           .filter(({ isGroup }) => !isGroup || name === 'userinfo')
@@ -41,7 +43,11 @@ function manFacts(): string[] {
     ...topicPage('info-names', 'chat_').trimEnd().split('\n').slice(2).map(roff),
     '.fi',
     '.SH EXIT STATUS',
-    ...Object.entries(exitMeanings).flatMap(([status, meaning]) => ['.TP', `.B ${status}`, roff(meaning)]),
+    ...Object.entries(exitMeanings).flatMap(([status, meaning]) => [
+      '.TP',
+      `.B ${status}`,
+      roff(meaning),
+    ]),
     '.SH ENVIRONMENT',
     '.nf',
     ...topicPage('environment', 'chat_').trimEnd().split('\n').slice(2).map(roff),
@@ -53,7 +59,11 @@ function manCommand({ usage, description, args, options, after }: Documented): s
   return [
     `.SS ${roff(usage)}`,
     roff(description),
-    ...args.flatMap((argument) => ['.TP', `.I ${roff(argument.name())}`, roff(argumentText(argument))]),
+    ...args.flatMap((argument) => [
+      '.TP',
+      `.I ${roff(argument.name())}`,
+      roff(argumentText(argument)),
+    ]),
     ...options.flatMap(manOption),
     ...(after === '' ? [] : ['.PP', '.nf', ...after.split('\n').map(roff), '.fi']),
   ];

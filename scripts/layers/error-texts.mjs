@@ -1,5 +1,6 @@
-// An error is identified by its class, its code or a field, never by its English: a reworded sentence would change what the
-// program does. It is a search for the usual ways, by the usual names of such texts.
+// An error is identified by its class, its code or a field, never by its English: a reworded
+// sentence would change what the program does. It is a search for the usual ways, by the usual
+// names of such texts.
 
 /** Texts of others, which have nothing but the text to tell them apart. */
 const foreignTexts = {
@@ -18,7 +19,9 @@ const methods = 'includes|startsWith|endsWith|replace|replaceAll|match|matchAll|
 
 function patternFor(file) {
   const texts = errorTexts(file);
-  return new RegExp(`\\b(?:${texts})[?!]?\\.(?:${methods})\\(|\\.(?:test|exec)\\([^)]*\\b(?:${texts})\\b`);
+  return new RegExp(
+    `\\b(?:${texts})[?!]?\\.(?:${methods})\\(|\\.(?:test|exec)\\([^)]*\\b(?:${texts})\\b`,
+  );
 }
 
 export function* errorTextFaults(sources) {

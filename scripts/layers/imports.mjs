@@ -1,4 +1,5 @@
-// What a file may import: the rooms below its own, no file that imports it back, and no private file of a dependency.
+// What a file may import: the rooms below its own, no file that imports it back, and no private
+// file of a dependency.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path/posix';
 
@@ -50,7 +51,10 @@ function* arrowFaults(sources) {
   }
 }
 
-/** `NAME.late.ts` is apart so that a start does not load it: by import() alone, except for another such file. */
+/**
+ * `NAME.late.ts` is apart so that a start does not load it: by import() alone, except for another
+ * such file.
+ */
 function* lateFaults(sources) {
   const isLate = (file = '') => file.endsWith('.late.ts');
   for (const [file, { imports }] of sources) {
@@ -83,8 +87,11 @@ function* privateFileFaults(sources) {
     for (const { package: name } of imports) {
       const [, root, rest] = /^(@[^/]+\/[^/]+|[^@/]+)\/(.+)$/.exec(name ?? '') ?? [];
       if (root === undefined || root.startsWith('node:')) continue;
-      const { exports = {} } = JSON.parse(readFileSync(join('node_modules', root, 'package.json'), 'utf8'));
-      if (exports[`./${rest}`] === undefined) yield `${file} imports ${name}, a private file of ${root}`;
+      const { exports = {} } = JSON.parse(
+        readFileSync(join('node_modules', root, 'package.json'), 'utf8'),
+      );
+      if (exports[`./${rest}`] === undefined)
+        yield `${file} imports ${name}, a private file of ${root}`;
     }
   }
 }

@@ -9,7 +9,9 @@ const budgets = { '--version': 4, '__complete -p': 13, 'read c1': 740 };
 /** A budget may be exceeded by a tenth: set it anew before that is used up. */
 const room = 1.1;
 
-/** Runs the program as bin/userinfo.cjs does, and reports the files that it loaded to descriptor 3. */
+/**
+ * Runs the program as bin/userinfo.cjs does, and reports the files that it loaded to descriptor 3.
+ */
 const measured = `
   process.argv.splice(1, 0, 'userinfo');
   process.on('exit', () => require('node:fs').writeSync(3, JSON.stringify(Object.keys(require.cache))));
@@ -35,7 +37,9 @@ function largestModules(files) {
   const modules = JSON.parse(readFileSync('dist/.modules.json', 'utf8'));
   const sizes = files.flatMap((file) => Object.entries(modules[relative('.', file)] ?? {}));
   const largest = sizes.sort(([, one], [, other]) => other - one).slice(0, 10);
-  return largest.map(([id, size]) => `\n  ${(size / 1000).toFixed(1).padStart(6)} kB ${relative('.', id)}`);
+  return largest.map(
+    ([id, size]) => `\n  ${(size / 1000).toFixed(1).padStart(6)} kB ${relative('.', id)}`,
+  );
 }
 
 export async function* loadFaults() {
@@ -53,7 +57,9 @@ export async function* loadFaults() {
     const files = await loadedFiles(command.split(' '), env);
     const size = files.reduce((sum, file) => sum + statSync(file).size, 0) / 1000;
     const most = budget * room;
-    process.stdout.write(`${command.padEnd(20)} loads ${size.toFixed(0)} kB, at most ${most.toFixed(0)}\n`);
+    process.stdout.write(
+      `${command.padEnd(20)} loads ${size.toFixed(0)} kB, at most ${most.toFixed(0)}\n`,
+    );
     if (size > most)
       yield `${command} loads ${size.toFixed(0)} kB, more than ${most.toFixed(0)}; the largest modules are:${largestModules(files).join('')}`;
   }
@@ -61,8 +67,8 @@ export async function* loadFaults() {
 }
 
 /**
- * The SDK imports no package, in few files: on Node 20 each file of a module costs 1 ms. It takes nothing for granted that
- * a module in another bundle lacks.
+ * The SDK imports no package, in few files: on Node 20 each file of a module costs 1 ms. It takes
+ * nothing for granted that a module in another bundle lacks.
  */
 export function* sdkFaults() {
   const files = ['dist/index.js'];
@@ -71,7 +77,8 @@ export function* sdkFaults() {
     for (const [, path] of code.matchAll(/^import .*"(.+)";$/gm)) {
       if (path.startsWith('.')) files.push(join(dirname(file), path));
       else if (!path.startsWith('node:')) yield `the SDK imports ${path}`;
-      else if (path === 'node:process') yield `${file} imports ${path}, which opens the standard streams`;
+      else if (path === 'node:process')
+        yield `${file} imports ${path}, which opens the standard streams`;
     }
     // A require of a module of Node is that of process.getBuiltinModule.
     for (const [taken] of code.matchAll(

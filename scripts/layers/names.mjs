@@ -12,6 +12,7 @@ export function* nameFaults(sources) {
     }
   }
   for (const [name, places] of files) {
-    if (places.size > 1) yield `${name} is exported by ${[...places].join(' and by ')}: rename one of them`;
+    if (places.size > 1)
+      yield `${name} is exported by ${[...places].join(' and by ')}: rename one of them`;
   }
 }

@@ -6,8 +6,8 @@ const statement =
   /^(?:import|export)\b(?<type> type\b)?(?:[^'";]*?\bfrom)?\s*'(?<loaded>[^']+)'|\bimport\(\s*'(?<later>[^']+)'\)/gm;
 
 /**
- * The sources by path, with `text` and `imports`. An import has the `path` of a file of src, or is that of a `package`.
- * `isLoaded` is false for one of types, and one by `import()`.
+ * The sources by path, with `text` and `imports`. An import has the `path` of a file of src, or is
+ * that of a `package`. `isLoaded` is false for one of types, and one by `import()`.
  */
 export function readSources(folder) {
   const files = readdirSync(folder, { recursive: true }).map((file) => file.replaceAll('\\', '/'));

@@ -14,11 +14,17 @@ import { createPrompt } from './prompt.js';
 /** The dependencies of a command: all its effects go through them. */
 export type CliContext = ReturnType<typeof createContext>;
 
-/** The context of a real run of `args` (without `node` and the script): the user's profiles, the network. */
+/**
+ * The context of a real run of `args` (without `node` and the script): the user's profiles, the
+ * network.
+ */
 export function createContext(io: Io, signal: AbortSignal, args: readonly string[]) {
   const context = {
     io,
-    /** Aborted by Ctrl-C, SIGTERM and SIGHUP. A second SIGTERM dispatches `terminate`, on this signal alone. */
+    /**
+     * Aborted by Ctrl-C, SIGTERM and SIGHUP. A second SIGTERM dispatches `terminate`, on this
+     * signal alone.
+     */
     signal,
     prompt: createPrompt(io, signal, !args.includes('--no-input')),
     profiles: new ProfileStore(configFolder(io.env)),
@@ -31,7 +37,9 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
       context.hasSent = true;
       return client;
     },
-    /** Opens the store of the service directly, without HTTP; `database` is that of `--database`. */
+    /**
+     * Opens the store of the service directly, without HTTP; `database` is that of `--database`.
+     */
     async openAdmin(database: string | undefined, create: boolean): Promise<Admin> {
       const { chooseStore, mayMigrate } = await import('./commands/serve/database.js');
       const { openAdmin } = await import('../service/index.js');
@@ -59,7 +67,10 @@ export interface Call<Options = object> {
   print(data: unknown): Promise<void>;
 }
 
-/** A command or a group of commands: what it takes, and its work. What its help says is in commands.txt. */
+/**
+ * A command or a group of commands: what it takes, and its work. What its help says is in
+ * commands.txt.
+ */
 export interface CommandSpec<Options, Arguments extends unknown[]> {
   readonly name: string;
   readonly summary: string;
@@ -76,8 +87,8 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
 export type Declare = (parent: Command, context: CliContext) => void;
 
 /**
- * An option of all commands that is given and that the command has no use for. An option whose promise every command
- * keeps, such as `--no-input`, and the format of errors are never one.
+ * An option of all commands that is given and that the command has no use for. An option whose
+ * promise every command keeps, such as `--no-input`, and the format of errors are never one.
  */
 function findUnused(command: Command, common: readonly CommonGroup[]): CommonOption | undefined {
   const root = rootOf(command);
@@ -112,7 +123,11 @@ export function command<Options, Arguments extends unknown[]>(
       const { io, args } = context;
       const unused = findUnused(command, common);
       if (unused !== undefined)
-        throw (await import('./command-line/suggestions.late.js')).unusedOption(command, unused, args);
+        throw (await import('./command-line/suggestions.late.js')).unusedOption(
+          command,
+          unused,
+          args,
+        );
       await cutInCommandLine(io, command);
       const options = command.optsWithGlobals<CommonOptions & Options>();
       const style = await outputStyle(options, io);

@@ -7,7 +7,10 @@ export const exitStatus = {
   usage: 2,
   /** Profile or credentials. */
   profile: 3,
-  /** The service answered with a code other than 200, or a checked signature or test vector is wrong. */
+  /**
+   * The service answered with a code other than 200, or a checked signature or test vector is
+   * wrong.
+   */
   rejected: 4,
   /** No valid answer of the service or of a database, or none without a long wait. */
   noAnswer: 5,
@@ -30,18 +33,24 @@ export const statusOfCode: Readonly<Record<string, ExitStatus>> = {
   ...ending('fault', 'OUTPUT', 'NOTHING_SELECTED', 'REFUSED'),
 };
 
-function ending(status: keyof typeof exitStatus, ...codes: readonly string[]): Record<string, ExitStatus> {
+function ending(
+  status: keyof typeof exitStatus,
+  ...codes: readonly string[]
+): Record<string, ExitStatus> {
   return Object.fromEntries(codes.map((code) => [code, exitStatus[status]]));
 }
 
 /** The exit status of an error. */
 export function exitStatusOf(error: unknown): number {
   if (!(error instanceof Error)) return exitStatus.fault;
-  if (error.name === 'ExitPromptError' || error.name === 'AbortError') return exitStatus.interrupted;
+  if (error.name === 'ExitPromptError' || error.name === 'AbortError')
+    return exitStatus.interrupted;
   const code = (error as { code?: unknown }).code;
   if (typeof code !== 'string') return exitStatus.fault;
   if (code.startsWith('commander.')) {
     return (error as { exitCode?: number }).exitCode === 0 ? exitStatus.success : exitStatus.usage;
   }
-  return Object.hasOwn(statusOfCode, code) ? (statusOfCode[code] ?? exitStatus.fault) : exitStatus.fault;
+  return Object.hasOwn(statusOfCode, code)
+    ? (statusOfCode[code] ?? exitStatus.fault)
+    : exitStatus.fault;
 }

@@ -19,7 +19,10 @@ export interface Io {
   /** Messages, warnings, prompts, progress. */
   readonly stderr: Terminal<Writable>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The exit status if the reader of stdout exits before all data is written: 0, unless a command sets another. */
+  /**
+   * The exit status if the reader of stdout exits before all data is written: 0, unless a command
+   * sets another.
+   */
   readonly closed?: { status: number };
 }
 
@@ -37,14 +40,17 @@ export class OutputError extends UserInfoError {
 }
 
 /**
- * Writes data and waits until the stream has accepted it. A file or a pipe receives the exact bytes; on a
- * terminal, unsafe characters are escaped.
+ * Writes data and waits until the stream has accepted it. A file or a pipe receives the exact
+ * bytes; on a terminal, unsafe characters are escaped.
  *
  * @throws OutputError
  */
 export function write(stream: Terminal<Writable>, data: string | Uint8Array): Promise<void> {
   if (!stream.isTTY) return writeStyled(stream, data);
-  return writeStyled(stream, showData(typeof data === 'string' ? data : new TextDecoder().decode(data)));
+  return writeStyled(
+    stream,
+    showData(typeof data === 'string' ? data : new TextDecoder().decode(data)),
+  );
 }
 
 /**
@@ -54,18 +60,23 @@ export function write(stream: Terminal<Writable>, data: string | Uint8Array): Pr
  */
 export function writeStyled(stream: Writable, data: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
-    stream.write(data, (error) => (error && !isClosed(error) ? reject(new OutputError(error)) : resolve()));
+    stream.write(data, (error) =>
+      error && !isClosed(error) ? reject(new OutputError(error)) : resolve(),
+    );
   });
 }
 
-/** Whether the reader of a pipe has exited: for messages nothing follows from it, for data the program ends. */
+/**
+ * Whether the reader of a pipe has exited: for messages nothing follows from it, for data the
+ * program ends.
+ */
 function isClosed(error: Error): boolean {
   return 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
 }
 
 /**
- * Prints a one-line message to stderr, after a `label` that may be coloured. On a terminal, a longer line is broken
- * between words.
+ * Prints a one-line message to stderr, after a `label` that may be coloured. On a terminal, a
+ * longer line is broken between words.
  */
 export async function printMessage({ stderr }: Io, message: string, label = ''): Promise<void> {
   const line = `${label}${showText(message)}`;
@@ -102,7 +113,11 @@ interface Source {
  *
  * @throws InvalidInputError that names the file, AbortError
  */
-export async function readText({ io, signal }: Source, file: string, what = 'the input'): Promise<string> {
+export async function readText(
+  { io, signal }: Source,
+  file: string,
+  what = 'the input',
+): Promise<string> {
   if (file === '-') await announceWait(io, what);
   const source = file === '-' ? addAbortSignal(signal, io.stdin) : file;
   return readNamedFile(source, inputName(file), { signal });
@@ -114,8 +129,8 @@ export async function announceWait(io: Io, what: string): Promise<void> {
 }
 
 /**
- * Reads the text of a stream, a file, or a pipe as of `<(command)`; messages call it `name`. `hint` is for one that cannot
- * be read; with `isKept` a pipe is refused, which can be read once.
+ * Reads the text of a stream, a file, or a pipe as of `<(command)`; messages call it `name`. `hint`
+ * is for one that cannot be read; with `isKept` a pipe is refused, which can be read once.
  *
  * @throws InvalidInputError, also for a device; AbortError
  */
@@ -126,7 +141,10 @@ export async function readNamedFile(
 ): Promise<string> {
   let bytes: Buffer;
   try {
-    bytes = isKept && typeof source === 'string' ? readInputFile(source) : await readInput(source, signal);
+    bytes =
+      isKept && typeof source === 'string'
+        ? readInputFile(source)
+        : await readInput(source, signal);
   } catch (cause) {
     throw explainUnreadable(cause, name, hint);
   }
@@ -136,7 +154,10 @@ export async function readNamedFile(
 /** The error of a file, called `name`, that cannot be read; another error as it is. */
 export function explainUnreadable(cause: unknown, name: string, hint?: string): unknown {
   if (!isSystemError(cause) && !(cause instanceof UnsuitableFileError)) return cause;
-  return new InvalidInputError(`${name} cannot be read: ${describeSystemError(cause)}`, { hint, cause });
+  return new InvalidInputError(`${name} cannot be read: ${describeSystemError(cause)}`, {
+    hint,
+    cause,
+  });
 }
 
 /** The name of a file in messages; `-` is standard input. */
@@ -145,8 +166,8 @@ export function inputName(file: string): string {
 }
 
 /**
- * Reads the JSON of a file, or of standard input for `-`. Duplicate keys are refused: JSON.parse takes the last one,
- * and a person who checks the file may read the first.
+ * Reads the JSON of a file, or of standard input for `-`. Duplicate keys are refused: JSON.parse
+ * takes the last one, and a person who checks the file may read the first.
  *
  * @throws InvalidInputError that names the file, and the place of an error
  */
@@ -154,7 +175,10 @@ export async function readJson(source: Source, file: string): Promise<unknown> {
   return parseJson(await readText(source, file), inputName(file));
 }
 
-/** @throws InvalidInputError with the place of the error in the JSON called `name`, without any of its content */
+/**
+ * @throws InvalidInputError with the place of the error in the JSON called `name`, without any of
+ * its content
+ */
 export function parseJson(text: string, name: string, hint?: string): unknown {
   const fault = jsonFault(text);
   if (fault !== null) throw new InvalidInputError(`${name}: ${fault}`, { hint });
@@ -162,7 +186,8 @@ export function parseJson(text: string, name: string, hint?: string): unknown {
 }
 
 /**
- * Reads one value from standard input, without the line break at its end; `what` names it in messages.
+ * Reads one value from standard input, without the line break at its end; `what` names it in
+ * messages.
  *
  * @throws InvalidInputError if standard input is empty
  */
@@ -194,9 +219,9 @@ export function decodeInput(bytes: Uint8Array, name: string): string {
 }
 
 /**
- * Refuses arguments and our environment variables that are not UTF-8: Node replaces the bytes by U+FFFD, and the text
- * cannot be sent as it was given (§4.2 rule 7). Linux alone tells them from a character U+FFFD that was given, which is
- * a doubt.
+ * Refuses arguments and our environment variables that are not UTF-8: Node replaces the bytes by
+ * U+FFFD, and the text cannot be sent as it was given (§4.2 rule 7). Linux alone tells them from a
+ * character U+FFFD that was given, which is a doubt.
  *
  * @throws InvalidInputError
  */
@@ -219,7 +244,10 @@ function variableBytes(name: string): Buffer {
   return processTexts('environ').find((entry) => entry.indexOf(start) === 0) ?? start;
 }
 
-/** The arguments or the variables of this process, as it was started with them; none where the system does not say. */
+/**
+ * The arguments or the variables of this process, as it was started with them; none where the
+ * system does not say.
+ */
 function processTexts(file: 'cmdline' | 'environ'): Buffer[] {
   try {
     const texts = readFileSync(`/proc/self/${file}`).toString('latin1').split('\0').slice(0, -1);

@@ -24,11 +24,15 @@ export async function main(host: Host): Promise<void> {
     failure ??= error;
   });
   const status = await runCommand(args, host, closed).catch((error) => reportLast(error, host));
-  // Some writers do not wait for their stream: their errors are known only after everything is written.
+  // Some writers do not wait for their stream: their errors are known only after everything is
+  // written.
   await written(host.stdout);
   const failed = status === exitStatus.success && failure;
   const finalStatus = failed ? await reportUnwritten(host, failed) : status;
-  await Promise.race([written(host.stderr), new Promise((resolve) => setTimeout(resolve, slowReaderMs))]);
+  await Promise.race([
+    written(host.stderr),
+    new Promise((resolve) => setTimeout(resolve, slowReaderMs)),
+  ]);
   // Without this, the process would wait for V8's background compilation.
   host.exit(finalStatus);
 }
@@ -48,8 +52,12 @@ async function runCommand(
 }
 
 /** Answers frequent requests of scripts and of the TAB key without loading the program. */
-async function answerQuickly(args: readonly string[], env: Host['env']): Promise<string | undefined> {
-  if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) return `${manifest.version}\n`;
+async function answerQuickly(
+  args: readonly string[],
+  env: Host['env'],
+): Promise<string | undefined> {
+  if (args.length === 1 && (args[0] === '--version' || args[0] === '-V'))
+    return `${manifest.version}\n`;
   if (args[0] !== '__complete') return undefined;
   const { builtTable, candidates } = await import('./commands/completion/candidates.js');
   return candidates(builtTable(), args.slice(1), env)
@@ -73,8 +81,8 @@ async function reportLast(error: unknown, host: Host): Promise<number> {
 }
 
 /**
- * Rejected by what is thrown where nobody can catch it, as pg does at a message that it cannot read; not for a command with
- * a log, which has a listener of its own.
+ * Rejected by what is thrown where nobody can catch it, as pg does at a message that it cannot
+ * read; not for a command with a log, which has a listener of its own.
  */
 function uncaughtOf(host: Host): Promise<never> {
   return new Promise((_, reject) => {
@@ -96,11 +104,12 @@ function interruptOf(host: Host): AbortSignal {
   const terminate = () => {
     const isAgain = interrupt.signal.aborted;
     // A command may handle it, as `serve` does: whoever runs a service sends it again to hurry.
-    if (isAgain && !interrupt.signal.dispatchEvent(new Event('terminate', { cancelable: true }))) return;
+    if (isAgain && !interrupt.signal.dispatchEvent(new Event('terminate', { cancelable: true })))
+      return;
     endOrExit();
   };
-  // A terminal that closes sends SIGHUP, and its shell may send it again: do not treat that as a second
-  // request.
+  // A terminal that closes sends SIGHUP, and its shell may send it again: do not treat that as a
+  // second request.
   host.on('SIGINT', endOrExit).on('SIGTERM', terminate).on('SIGHUP', end);
   return interrupt.signal;
 }

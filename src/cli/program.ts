@@ -1,7 +1,11 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { type CliContext, createContext } from './command.js';
-import { checkCommandLine, readCommandLine, withoutUnknownValues } from './command-line/command-line.js';
+import {
+  checkCommandLine,
+  readCommandLine,
+  withoutUnknownValues,
+} from './command-line/command-line.js';
 import { examples, helpLayout, sendsRequests } from './command-line/help-layout.js';
 import { addCommonOptions, type CommonOptions } from './command-line/options.js';
 import { topicList } from './commands/help/index.js';
@@ -10,8 +14,8 @@ import { exitStatus } from './exit-status.js';
 import { type Io, refuseDamaged } from './io.js';
 
 /**
- * Runs one command line (without `node` and the script), and returns the exit status. What rejects `uncaught` ends the
- * command as an error of its own does.
+ * Runs one command line (without `node` and the script), and returns the exit status. What rejects
+ * `uncaught` ends the command as an error of its own does.
  */
 export async function run(
   args: readonly string[],
@@ -24,7 +28,10 @@ export async function run(
   try {
     refuseDamaged(args, io.env);
     if (args[0] !== 'help') checkCommandLine(readCommandLine(program, args));
-    await Promise.race([program.parseAsync(withoutUnknownValues(program, args), { from: 'user' }), uncaught]);
+    await Promise.race([
+      program.parseAsync(withoutUnknownValues(program, args), { from: 'user' }),
+      uncaught,
+    ]);
     return exitStatus.success;
   } catch (thrown) {
     const isRefused = thrown instanceof CommanderError && thrown.exitCode !== 0;
@@ -43,7 +50,10 @@ export async function run(
   }
 }
 
-/** Builds the program for `args` (without `node` and the script): only the commands that they name are declared. */
+/**
+ * Builds the program for `args` (without `node` and the script): only the commands that they name
+ * are declared.
+ */
 export async function buildProgram(context: CliContext, args: readonly string[]): Promise<Command> {
   const { io } = context;
   const isShort = args[0] !== 'help' && !args.includes('--help');

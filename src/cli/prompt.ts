@@ -6,11 +6,18 @@ import { showText } from './output/terminal-text.js';
 export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
   const place = () => ({ input: io.stdin, output: io.stderr, signal, clearPromptOnDone: false });
   return {
-    /** Whether stdin and stderr are terminals, stdin is not at its end, and `--no-input` is not set. */
+    /**
+     * Whether stdin and stderr are terminals, stdin is not at its end, and `--no-input` is not set.
+     */
     get possible(): boolean {
-      return allowed && io.stdin.isTTY === true && io.stderr.isTTY === true && !io.stdin.readableEnded;
+      return (
+        allowed && io.stdin.isTTY === true && io.stderr.isTTY === true && !io.stdin.readableEnded
+      );
     },
-    async text(message: string, check: (answer: string) => true | string = () => true): Promise<string> {
+    async text(
+      message: string,
+      check: (answer: string) => true | string = () => true,
+    ): Promise<string> {
       const { default: input } = await import('@inquirer/input');
       return input({ message: showText(message), validate: check }, place());
     },
@@ -55,9 +62,13 @@ export async function confirm(
 ): Promise<void> {
   if (yes) return;
   if (!prompt.possible) {
-    throw new InvalidInputError(`confirmation needed, and there is no terminal to ask on: ${question}`, {
-      hint: 'Nothing was done. Add --yes if that is what you want.',
-    });
+    throw new InvalidInputError(
+      `confirmation needed, and there is no terminal to ask on: ${question}`,
+      {
+        hint: 'Nothing was done. Add --yes if that is what you want.',
+      },
+    );
   }
-  if (!(await prompt.confirm(question))) throw new InvalidInputError('not confirmed: nothing was done');
+  if (!(await prompt.confirm(question)))
+    throw new InvalidInputError('not confirmed: nothing was done');
 }

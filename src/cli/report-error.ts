@@ -1,4 +1,8 @@
-import { InvalidInputError, UserInfoError, type UserInfoErrorOptions } from '../core/contract/errors.js';
+import {
+  InvalidInputError,
+  UserInfoError,
+  type UserInfoErrorOptions,
+} from '../core/contract/errors.js';
 import { describeSystemError, isSystemError } from '../core/support/errors.js';
 import { exitStatus, exitStatusOf } from './exit-status.js';
 import { type Advice, type Io, printAdvice, printMessage, writeStyled } from './io.js';
@@ -16,8 +20,9 @@ interface Report extends Advice {
 }
 
 /**
- * Prints an error and what to do next to stderr, with `json` as one line of JSON, and returns the exit status. A stack
- * trace is printed only for an internal error, with `verbose`. `isUnsent`: the command sends requests, and has sent none.
+ * Prints an error and what to do next to stderr, with `json` as one line of JSON, and returns the
+ * exit status. A stack trace is printed only for an internal error, with `verbose`. `isUnsent`: the
+ * command sends requests, and has sent none.
  */
 export async function reportError(
   error: unknown,
@@ -61,7 +66,12 @@ function reportOf(error: unknown, exit: number, env: Io['env']): Report {
   const advice = nextStepOf(error, env);
   if (exit === exitStatus.interrupted) {
     const isDoubtful = (error as { received?: unknown }).received === true;
-    return { code: 'CANCELLED', message: 'interrupted', ...none, ...(isDoubtful ? advice : { hint: null }) };
+    return {
+      code: 'CANCELLED',
+      message: 'interrupted',
+      ...none,
+      ...(isDoubtful ? advice : { hint: null }),
+    };
   }
   const { message } = error;
   const result_code = error instanceof ExplainedError ? error.resultCode : null;
@@ -71,16 +81,25 @@ function reportOf(error: unknown, exit: number, env: Io['env']): Report {
   return { code: 'INTERNAL', message: what, ...none, hint: systemHint };
 }
 
-const systemHint = 'If that is as it should be, report it with the stack trace that --verbose prints.';
+const systemHint =
+  'If that is as it should be, report it with the stack trace that --verbose prints.';
 const databaseHint = 'Run the command again when the database answers.';
-const faultHint = 'This is a bug in userinfo: run it again with --verbose for a stack trace, and report it.';
-const proxyHint = '--proxy or the profile names the proxy, else HTTPS_PROXY, HTTP_PROXY and NO_PROXY.';
+const faultHint =
+  'This is a bug in userinfo: run it again with --verbose for a stack trace, and report it.';
+const proxyHint =
+  '--proxy or the profile names the proxy, else HTTPS_PROXY, HTTP_PROXY and NO_PROXY.';
 
 /**
- * The next step after an error. The client's hints name its options, which on the command line have other names.
+ * The next step after an error. The client's hints name its options, which on the command line have
+ * other names.
  */
 export function nextStepOf(error: Error, env: Io['env']): Advice {
-  const { code, reason, hint, commands = [] } = error as Partial<UserInfoError> & { reason?: unknown };
+  const {
+    code,
+    reason,
+    hint,
+    commands = [],
+  } = error as Partial<UserInfoError> & { reason?: unknown };
   const unreadProxy = ['ALL_PROXY', 'all_proxy'].find((name) => env[name]);
   const sentences = [
     hint ?? (code === 'STORE_UNAVAILABLE' && databaseHint),

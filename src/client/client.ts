@@ -5,7 +5,12 @@ import { Secret } from '../core/signing/secret.js';
 import type { PassbackAnswer, ReadAnswer } from './call/answer.js';
 import { CallClient } from './call/client.js';
 import type { CallOptions, DerivedOptions, UserInfoClientOptions } from './call/options.js';
-import { checkedPassback, type PassbackInput, type ReadInput, readRequest } from './call/request.js';
+import {
+  checkedPassback,
+  type PassbackInput,
+  type ReadInput,
+  readRequest,
+} from './call/request.js';
 import type { WireRequest } from './call/wire-request.js';
 import { optionsFromEnvironment } from './environment.js';
 import {
@@ -22,9 +27,9 @@ const callClient = Symbol('calls');
 /**
  * Client for the operations of §4. Each attempt of a call is signed anew.
  *
- * Calls throw an InvalidInputError (nothing was sent), a RejectedError (the service answered with a code other
- * than 200), a NoAnswerError (no valid answer came) or a CancelledError. Each says by `retryable` whether the same
- * call can be made again.
+ * Calls throw an InvalidInputError (nothing was sent), a RejectedError (the service answered with a
+ * code other than 200), a NoAnswerError (no valid answer came) or a CancelledError. Each says by
+ * `retryable` whether the same call can be made again.
  *
  * @group Client
  * @example
@@ -40,12 +45,15 @@ const callClient = Symbol('calls');
  * await client.close();
  */
 export class UserInfoClient implements AsyncDisposable {
-  /** @internal Not a private field: containers of dependencies put objects into a Proxy, which has none of those. */
+  /**
+   * @internal Not a private field: containers of dependencies put objects into a Proxy, which has
+   * none of those.
+   */
   declare readonly [callClient]: CallClient;
 
   /**
-   * @throws InvalidInputError that names the invalid option: missing, empty, unknown, of the wrong type or out of
-   * range; or a base URL of plain http to another machine without `allowHttp`
+   * @throws InvalidInputError that names the invalid option: missing, empty, unknown, of the wrong
+   * type or out of range; or a base URL of plain http to another machine without `allowHttp`
    * @throws RecipeError for an invalid recipe
    */
   constructor(options: UserInfoClientOptions) {
@@ -54,17 +62,19 @@ export class UserInfoClient implements AsyncDisposable {
     const { appKey, appSecret } = options;
     const secret = typeof appSecret === 'string' ? new Secret(appSecret) : appSecret;
     if (!(secret instanceof Secret)) return;
-    for (const warning of secretDoubts(secret, appKey)) calls.hooks.warn('UserInfoDoubtWarning', warning);
+    for (const warning of secretDoubts(secret, appKey))
+      calls.hooks.warn('UserInfoDoubtWarning', warning);
   }
 
   /**
-   * A client with the variables of the command line: `USERINFO_BASE_URL`, `USERINFO_TENANT_CODE`, `USERINFO_CHANNEL`,
-   * `USERINFO_APP_KEY`, `USERINFO_APP_SECRET`, and, if set, `USERINFO_PROXY`, `USERINFO_CA_FILE` and `USERINFO_PLATFORM`.
-   * Files are read now. Without `USERINFO_PROXY`, the proxy is that of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as for
-   * the command line. `options` take precedence. Profiles are not read: see `fromProfile` of `userinfo-exchange/profiles`.
+   * A client with the variables of the command line: `USERINFO_BASE_URL`, `USERINFO_TENANT_CODE`,
+   * `USERINFO_CHANNEL`, `USERINFO_APP_KEY`, `USERINFO_APP_SECRET`, and, if set, `USERINFO_PROXY`,
+   * `USERINFO_CA_FILE` and `USERINFO_PLATFORM`. Files are read now. Without `USERINFO_PROXY`, the
+   * proxy is that of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as for the command line. `options`
+   * take precedence. Profiles are not read: see `fromProfile` of `userinfo-exchange/profiles`.
    *
-   * @throws InvalidInputError that lists the variables that are missing, or names one that is invalid; also if
-   * `USERINFO_PROFILE` is set
+   * @throws InvalidInputError that lists the variables that are missing, or names one that is
+   * invalid; also if `USERINFO_PROFILE` is set
    * @example
    * await using client = UserInfoClient.fromEnv({ timeoutMs: 2_000 });
    */
@@ -76,11 +86,13 @@ export class UserInfoClient implements AsyncDisposable {
   }
 
   /**
-   * A client of the same class with some other options, which shares the connections of this one, and its recipes unless
-   * they are given. Its constructor is not called: what a subclass keeps in properties is copied. `close` of this client ends the
-   * derived one too; `close` of the derived one leaves the connections open.
+   * A client of the same class with some other options, which shares the connections of this one,
+   * and its recipes unless they are given. Its constructor is not called: what a subclass keeps in
+   * properties is copied. `close` of this client ends the derived one too; `close` of the derived
+   * one leaves the connections open.
    *
-   * @throws InvalidInputError for an invalid option, or one of the connections; RecipeError for an invalid recipe
+   * @throws InvalidInputError for an invalid option, or one of the connections; RecipeError for an
+   * invalid recipe
    * @example
    * const other = client.withOptions({ tenantCode: 'acme-test', timeoutMs: 2_000 });
    */
@@ -122,7 +134,8 @@ export class UserInfoClient implements AsyncDisposable {
   /**
    * Returns the signed request of a read, without sending it. Its `random` can be used once.
    *
-   * @throws InvalidInputError, also if a signer returns a promise, or `appSecret` is a function that returns one and no call was made yet
+   * @throws InvalidInputError, also if a signer returns a promise, or `appSecret` is a function
+   * that returns one and no call was made yet
    * @example
    * const { url } = client.signRead({ code });
    */
@@ -133,7 +146,8 @@ export class UserInfoClient implements AsyncDisposable {
   /**
    * Returns the signed request of a passback, without sending it. Its `random` can be used once.
    *
-   * @throws InvalidInputError, also if a signer returns a promise, or `appSecret` is a function that returns one and no call was made yet
+   * @throws InvalidInputError, also if a signer returns a promise, or `appSecret` is a function
+   * that returns one and no call was made yet
    * @example
    * const { method, url, body } = client.signPassback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
    */
@@ -147,20 +161,21 @@ export class UserInfoClient implements AsyncDisposable {
    * (never sent: the row breaks a rule of §4, or is not a row) or `unknown` (sent, but no answer
    * says whether it was written).
    *
-   * Rows are read one at a time, and the request of each is built before the next one is read: a source may reuse
-   * one object. Rows of one user are sent one after the other. Outcomes that are not consumed hold back further rows:
-   * at most about 1,024 outcomes wait, and 33 rows are read ahead, or 16 for each request under way (at least 512) where
-   * rows of the same user wait for each other. The source is closed when the loop over the outcomes is left, or the run
-   * ends.
+   * Rows are read one at a time, and the request of each is built before the next one is read: a
+   * source may reuse one object. Rows of one user are sent one after the other. Outcomes that are
+   * not consumed hold back further rows: at most about 1,024 outcomes wait, and 33 rows are read
+   * ahead, or 16 for each request under way (at least 512) where rows of the same user wait for
+   * each other. The source is closed when the loop over the outcomes is left, or the run ends.
    *
-   * @throws InvalidInputError at the call, for an option that is out of range, or if the client is closed
-   * @throws RejectedError, NoAnswerError from the loop, for an error that concerns every row: a refused signature,
-   * an unknown app, a service that cannot be reached, a first secret that a function does not return. A row without an
-   * outcome was not written then, or it is not certain.
-   * @throws RetryLaterError from the loop, if `Retry-After` asks for a pause longer than the time-out of an attempt
-   * and than 5 minutes
-   * @throws CancelledError from the loop, if the signal or `close` ended the run; its `received` says whether a row
-   * without an outcome may have been written
+   * @throws InvalidInputError at the call, for an option that is out of range, or if the client is
+   * closed
+   * @throws RejectedError, NoAnswerError from the loop, for an error that concerns every row: a
+   * refused signature, an unknown app, a service that cannot be reached, a first secret that a
+   * function does not return. A row without an outcome was not written then, or it is not certain.
+   * @throws RetryLaterError from the loop, if `Retry-After` asks for a pause longer than the
+   * time-out of an attempt and than 5 minutes
+   * @throws CancelledError from the loop, if the signal or `close` ended the run; its `received`
+   * says whether a row without an outcome may have been written
    * @example
    * const rows = [{ unionId: 'u1', userInfo: { acme_level: 'gold' } }];
    * for await (const { row, outcome } of client.passbackAll(rows, { ratePerSecond: 200 })) {
@@ -171,12 +186,15 @@ export class UserInfoClient implements AsyncDisposable {
     rows: (Iterable<Row> | AsyncIterable<Row>) & OfPassbackRows<Row>,
     options: BulkRunOptions = {},
   ): AsyncGenerator<PassbackOutcome<Row>, void> {
-    return sendAll('passback', rows, callsOf(this), options) as AsyncGenerator<PassbackOutcome<Row>, void>;
+    return sendAll('passback', rows, callsOf(this), options) as AsyncGenerator<
+      PassbackOutcome<Row>,
+      void
+    >;
   }
 
   /**
-   * Reads with many codes (§4.1), in the same way as `passbackAll`. A code is sent again only if it is certain that
-   * it was not used.
+   * Reads with many codes (§4.1), in the same way as `passbackAll`. A code is sent again only if it
+   * is certain that it was not used.
    *
    * @throws the same errors as `passbackAll`
    * @example
@@ -192,9 +210,9 @@ export class UserInfoClient implements AsyncDisposable {
   }
 
   /**
-   * Waits for the calls under way, at most for their `timeoutMs`, and closes the client's own connections. A bulk run
-   * sends no more rows, and ends when those under way are answered. With `force`, calls and runs end now, with a
-   * CancelledError. Later calls throw an InvalidInputError.
+   * Waits for the calls under way, at most for their `timeoutMs`, and closes the client's own
+   * connections. A bulk run sends no more rows, and ends when those under way are answered. With
+   * `force`, calls and runs end now, with a CancelledError. Later calls throw an InvalidInputError.
    *
    * @example
    * process.on('SIGTERM', () => client.close());
@@ -216,7 +234,10 @@ function setCalls<Client extends UserInfoClient>(client: Client, calls: CallClie
 function callsOf(client: UserInfoClient): CallClient {
   const calls = (client as UserInfoClient | undefined)?.[callClient];
   if (calls !== undefined) return calls;
-  throw new InvalidInputError('a method of UserInfoClient was called without its client: nothing was sent', {
-    hint: 'Call it as client.read(…), or pass (input) => client.read(input).',
-  });
+  throw new InvalidInputError(
+    'a method of UserInfoClient was called without its client: nothing was sent',
+    {
+      hint: 'Call it as client.read(…), or pass (input) => client.read(input).',
+    },
+  );
 }

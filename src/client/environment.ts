@@ -27,9 +27,12 @@ export function optionsFromEnvironment(
 ): UserInfoClientOptions {
   const given = readGivenValues({}, env);
   if (given.profile !== null) {
-    throw new InvalidInputError(`${settingNames.profile.variable} is set, but fromEnv reads no profile`, {
-      hint: 'Use fromProfile of userinfo-exchange/profiles, or unset the variable.',
-    });
+    throw new InvalidInputError(
+      `${settingNames.profile.variable} is set, but fromEnv reads no profile`,
+      {
+        hint: 'Use fromProfile of userinfo-exchange/profiles, or unset the variable.',
+      },
+    );
   }
   const found = {
     baseUrl: [settingNames.base_url.variable, options.baseUrl ?? given.base_url?.value],
@@ -38,14 +41,24 @@ export function optionsFromEnvironment(
     appKey: [settingNames.app_key.variable, options.appKey ?? given.app_key?.value],
     appSecret: [secretVariable, options.appSecret ?? (env[secretVariable] || undefined)],
   } as const;
-  const missing = Object.values(found).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  const missing = Object.values(found).flatMap(([name, value]) =>
+    value === undefined ? [name] : [],
+  );
   if (missing.length > 0) {
     const advice = ['Set them, or give the options of UserInfoClient.', ...misnamedVariables(env)];
-    throw new InvalidInputError(`the environment has no ${missing.join(', ')}`, { hint: advice.join(' ') });
+    throw new InvalidInputError(`the environment has no ${missing.join(', ')}`, {
+      hint: advice.join(' '),
+    });
   }
-  const required = Object.fromEntries(Object.entries(found).map(([name, [, value]]) => [name, value]));
+  const required = Object.fromEntries(
+    Object.entries(found).map(([name, [, value]]) => [name, value]),
+  );
   const proxy = given.proxy === null ? {} : { proxy: given.proxy.value };
-  const client = { ...proxy, ...options, ...(required as Pick<UserInfoClientOptions, keyof typeof found>) };
+  const client = {
+    ...proxy,
+    ...options,
+    ...(required as Pick<UserInfoClientOptions, keyof typeof found>),
+  };
   const file = options.platform === undefined ? given.platform?.value : undefined;
   return {
     ...client,
@@ -54,7 +67,10 @@ export function optionsFromEnvironment(
   };
 }
 
-/** Network settings of the command line: its files, NODE_EXTRA_CA_CERTS, HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+/**
+ * Network settings of the command line: its files, NODE_EXTRA_CA_CERTS, HTTPS_PROXY, HTTP_PROXY and
+ * NO_PROXY.
+ */
 export function routeOptions(
   options: UserInfoClientOptions,
   { ca_file, client_cert, client_key }: Pick<Settings, 'ca_file' | 'client_cert' | 'client_key'>,
@@ -70,8 +86,12 @@ export function routeOptions(
     proxy ?? (URL.canParse(String(baseUrl)) ? proxyFor(String(baseUrl), env)?.address : undefined);
   return {
     ...(authorities === '' ? {} : { extraCa: authorities }),
-    ...(cert === undefined && client_cert !== null ? { cert: readTextFile(client_cert.value) } : {}),
-    ...(key === undefined && client_key !== null ? { key: new Secret(readTextFile(client_key.value)) } : {}),
+    ...(cert === undefined && client_cert !== null
+      ? { cert: readTextFile(client_cert.value) }
+      : {}),
+    ...(key === undefined && client_key !== null
+      ? { key: new Secret(readTextFile(client_key.value)) }
+      : {}),
     ...(address === undefined ? {} : { proxy: address }),
   };
 }
@@ -81,7 +101,10 @@ export function routeOptions(
  *
  * @throws InvalidInputError that names the file
  */
-export function readPlatformFile(file: string): { readonly json: PlatformFile; readonly platform: Platform } {
+export function readPlatformFile(file: string): {
+  readonly json: PlatformFile;
+  readonly platform: Platform;
+} {
   const label = `the file ${quoteName(file)}`;
   const json = jsonValueOf(readTextFile(file));
   if (json === undefined) throw new InvalidInputError(`${label}: invalid JSON`);

@@ -17,14 +17,14 @@ import { UserInfoClient } from './client.js';
 import { readPlatformFile, routeOptions } from './environment.js';
 
 /**
- * A client with the settings that `userinfo -p NAME` uses: those of the profile, and the variables of the command line,
- * which take precedence. All is read once: the file, the app secret, the CA file; a signing module of the profile is
- * loaded, and its commands are run. A profile of production needs no confirmation here. `options` take precedence over
- * both.
+ * A client with the settings that `userinfo -p NAME` uses: those of the profile, and the variables
+ * of the command line, which take precedence. All is read once: the file, the app secret, the CA
+ * file; a signing module of the profile is loaded, and its commands are run. A profile of
+ * production needs no confirmation here. `options` take precedence over both.
  *
- * @throws UserInfoError with the code `PROFILE` for an unknown profile, `PROFILE_FILE` for a profile file
- * that cannot be read, `CREDENTIALS` for a value that is missing or a secret that cannot be read,
- * `SIGNING_MODULE` for a module that cannot be loaded
+ * @throws UserInfoError with the code `PROFILE` for an unknown profile, `PROFILE_FILE` for a
+ * profile file that cannot be read, `CREDENTIALS` for a value that is missing or a secret that
+ * cannot be read, `SIGNING_MODULE` for a module that cannot be loaded
  * @throws InvalidInputError for an invalid variable or option
  * @example
  * import { fromProfile } from 'userinfo-exchange/profiles';

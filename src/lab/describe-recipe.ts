@@ -2,10 +2,18 @@ import { algorithmFacts } from '../core/signing/digest-algorithms.js';
 import { compileSteps, type DigestStep, type Step } from '../core/signing/digest-steps.js';
 import type { ParamsRule, Recipe } from '../core/signing/recipe.js';
 import { blockSources, stepTexts } from '../core/signing/recipe-language.js';
-import { parseTemplate, parseTemplates, type Template, type Token } from '../core/signing/template.js';
+import {
+  parseTemplate,
+  parseTemplates,
+  type Template,
+  type Token,
+} from '../core/signing/template.js';
 import { orderWords } from './verify/recipe-suspects.js';
 
-/** A recipe in words, on one line: `MD5 of parameters + "&key=" + secret; parameters: k=v joined by "&", …`. */
+/**
+ * A recipe in words, on one line: `MD5 of parameters + "&key=" + secret; parameters: k=v joined by
+ * "&", …`.
+ */
 export function describeRecipe(recipe: Recipe): string {
   const { params, output, encode, key, sub } = recipe;
   // In hex, because the words of `output` follow.
@@ -43,7 +51,10 @@ function describeMessage({ message, join, encode }: Recipe): string {
   return encode.lower ? `lower-cased (${encoded})` : encoded;
 }
 
-/** Entries of a message or a key; one of several parts is in brackets where a text joins the entries. */
+/**
+ * Entries of a message or a key; one of several parts is in brackets where a text joins the
+ * entries.
+ */
 function describeEntries(entries: readonly string[], join = ''): string {
   const words = entries.map((entry) => {
     const template = parseTemplate(entry, 'message');
@@ -55,7 +66,9 @@ function describeEntries(entries: readonly string[], join = ''): string {
 
 /** Literals in quotes, and tokens by their names, with their modifiers around them. */
 function describeTemplate(template: Template): string {
-  const parts = template.parts.map((part) => (typeof part === 'string' ? quote(part) : describeToken(part)));
+  const parts = template.parts.map((part) =>
+    typeof part === 'string' ? quote(part) : describeToken(part),
+  );
   return parts.join(' + ') || quote('');
 }
 
@@ -64,7 +77,9 @@ function describeToken({ source, name, modifiers, optional }: Token): string {
     source === 'params' ? 'parameters' : source === 'param' ? name : `${source} ${name}`.trimEnd();
   const changed = modifiers.reduce((text, modifier) => `${modifier}(${text})`, plain);
   if (optional === null) return changed;
-  const [before, after] = [optional.before, optional.after].map((text) => (text === '' ? [] : [quote(text)]));
+  const [before, after] = [optional.before, optional.after].map((text) =>
+    text === '' ? [] : [quote(text)],
+  );
   const other = optional.other === '' ? '' : ` or ${quote(optional.other)}`;
   return `[${[...(before ?? []), changed, ...(after ?? [])].join(' + ')}${other}]`;
 }
@@ -105,7 +120,9 @@ function describeParams(params: ParamsRule, block: Recipe['encode']['block']): s
     ),
     ...(pairEnd === '' ? [] : [`each followed by ${describeEntries([pairEnd])}`]),
     ...(joinRepeated === null ? [] : [`repeated ones joined by ${quote(joinRepeated)}`]),
-    ...Object.entries(params.escape).map(([text, other]) => `${quote(text)} written as ${quote(other)}`),
+    ...Object.entries(params.escape).map(
+      ([text, other]) => `${quote(text)} written as ${quote(other)}`,
+    ),
     ...(encode === 'none' ? [] : [`${encode}-encoded`]),
     ...(params.json === 'none'
       ? []

@@ -6,7 +6,10 @@ export interface Doubt {
   readonly says: string;
   /** Something that the user can do, as the end of "… settles it". */
   readonly settles: string;
-  /** The weight of the groups that differ from the likeliest there: how likely it is that its rule fails. */
+  /**
+   * The weight of the groups that differ from the likeliest there: how likely it is that its rule
+   * fails.
+   */
   readonly weight: number;
 }
 
@@ -16,7 +19,9 @@ interface Topic {
   readonly settles: string;
 }
 
-/** In this order: a group is counted once, for the plainest request that it signs in another way. */
+/**
+ * In this order: a group is counted once, for the plainest request that it signs in another way.
+ */
 const topics: readonly Topic[] = [
   {
     kinds: ['read'],
@@ -53,7 +58,10 @@ const topics: readonly Topic[] = [
 /** Groups that are less likely together are no doubt. */
 const leastWeight = 0.001;
 
-/** What the samples of these groups cannot tell; empty where one rule is left for all that userinfo sends. */
+/**
+ * What the samples of these groups cannot tell; empty where one rule is left for all that userinfo
+ * sends.
+ */
 export function doubtsOf(groups: readonly RuleGroup[]): Doubt[] {
   let rest = groups.slice(1);
   return topics.flatMap(({ kinds, says, settles }) => {

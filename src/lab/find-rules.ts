@@ -32,8 +32,8 @@ const usualMaxDigests = 3_500_000;
 const constantMaxDigests = 200_000;
 
 /**
- * Finds the rules of one signature that fit all samples, and groups them by what they do to later requests. It takes
- * one thread about a second, and a few if no rule fits.
+ * Finds the rules of one signature that fit all samples, and groups them by what they do to later
+ * requests. It takes one thread about a second, and a few if no rule fits.
  */
 export async function findRules(
   signature: SignatureName,
@@ -59,7 +59,8 @@ export async function findRules(
     if (hit === null) continue;
     const rules = rulesFor(space, hit, sample.signature).filter(fits(samples, sample));
     await pause();
-    if (rules.length > 0) return { groups: groupRules(signature, rules, sample), tried, isDivided: false };
+    if (rules.length > 0)
+      return { groups: groupRules(signature, rules, sample), tried, isDivided: false };
     isDivided = samples.length > 1;
   }
   const groups = constant === null ? [] : [constantGroup(constant)];

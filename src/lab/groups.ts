@@ -24,10 +24,17 @@ export function groupRules(
   sample: SignedSample,
 ): RuleGroup[] {
   const later = laterRequests(signature, sample.request).filter(({ isSent }) => isSent);
-  const signers = later.map(({ request }) => new RequestSignatures(new RequestTexts(request, sample.secret)));
+  const signers = later.map(
+    ({ request }) => new RequestSignatures(new RequestTexts(request, sample.secret)),
+  );
   const groups = new Map<
     string,
-    { weight: number; readonly first: Rule; size: number; readonly signatures: readonly (string | null)[] }
+    {
+      weight: number;
+      readonly first: Rule;
+      size: number;
+      readonly signatures: readonly (string | null)[];
+    }
   >();
   let sum = 0;
   for (const rule of sorted) {
@@ -49,7 +56,9 @@ export function groupRules(
     recipe: recipeOf(first),
     size,
     differsIn: new Set(
-      later.flatMap(({ kind }, index) => (signatures[index] === likeliest?.signatures[index] ? [] : [kind])),
+      later.flatMap(({ kind }, index) =>
+        signatures[index] === likeliest?.signatures[index] ? [] : [kind],
+      ),
     ),
   }));
 }

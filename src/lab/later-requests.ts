@@ -3,7 +3,9 @@ import { forAppSign } from '../core/signing/app-signatures.js';
 import { type Param, paramOf, queryOf, type SignableRequest } from '../core/signing/request.js';
 import { commonNames, type SignatureName } from './contract.js';
 
-/** A request that an app may send later, by what it has: rules are told apart by how they sign it. */
+/**
+ * A request that an app may send later, by what it has: rules are told apart by how they sign it.
+ */
 export type LaterKind = keyof typeof laterValues;
 
 /** Values that encoders write differently. */
@@ -14,14 +16,32 @@ const laterValues = {
   read: { code: 'c0ffee01' },
   'read by names': { code: 'c0ffee02', info_name: 'mobile,id_card' },
   'read with scope': { code: 'c0ffee03', scope: 'get_user_info' },
-  'read by names with scope': { code: 'c0ffee04', scope: 'get_user_info', info_name: 'chat_sex,device_info' },
-  'passback by user': { union_id: 'u00017', user_info: '{"mobile":"13800138000","acme_level":"gold"}' },
+  'read by names with scope': {
+    code: 'c0ffee04',
+    scope: 'get_user_info',
+    info_name: 'chat_sex,device_info',
+  },
+  'passback by user': {
+    union_id: 'u00017',
+    user_info: '{"mobile":"13800138000","acme_level":"gold"}',
+  },
   'passback by key': { primary_key: 'mobile', user_info: '{"mobile":"13900139000"}' },
-  'passback by both': { union_id: 'u00018', primary_key: 'mobile', user_info: '{"mobile":"13700137000"}' },
+  'passback by both': {
+    union_id: 'u00018',
+    primary_key: 'mobile',
+    user_info: '{"mobile":"13700137000"}',
+  },
   'read with special characters': { code: special, info_name: `b,${special}` },
-  'passback with special characters': { union_id: special, user_info: `{"acme_note":"${special}"}` },
+  'passback with special characters': {
+    union_id: special,
+    user_info: `{"acme_note":"${special}"}`,
+  },
   'read with an empty parameter': { code: 'c0ffee05', scope: '' },
-  'passback with an empty parameter': { union_id: '', primary_key: 'mobile', user_info: '{"mobile":"1"}' },
+  'passback with an empty parameter': {
+    union_id: '',
+    primary_key: 'mobile',
+    user_info: '{"mobile":"1"}',
+  },
   'read with an unknown parameter': { code: 'c0ffee06', extra_name: 'value' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -62,8 +82,9 @@ function momentOf(index: number): Readonly<Record<string, string>> {
 }
 
 /**
- * A request of the contract (§4) as userinfo sends it, for the app and the deployment of another one: the parameters
- * in the order of the table, an unknown one behind those of the query. `sign` is not among them.
+ * A request of the contract (§4) as userinfo sends it, for the app and the deployment of another
+ * one: the parameters in the order of the table, an unknown one behind those of the query. `sign`
+ * is not among them.
  */
 export function contractRequest(
   operation: OperationName,
@@ -83,7 +104,8 @@ export function contractRequest(
     );
   const paramsOf = (list: readonly string[], place: Parameter['in']) =>
     list.map(
-      (name): Param => (place === 'form' ? [name, all.get(name) ?? '', 'form'] : [name, all.get(name) ?? '']),
+      (name): Param =>
+        place === 'form' ? [name, all.get(name) ?? '', 'form'] : [name, all.get(name) ?? ''],
     );
   const query = paramsOf([...inPlace('query'), ...[...all.keys()].filter(isUnknown)], 'query');
   const form = paramsOf(inPlace('form'), 'form');
@@ -99,6 +121,7 @@ export function contractRequest(
 
 /** The part of an address that comes before the path of an operation. */
 function baseUrlOf(url: string): string {
-  const path = Object.values(endpointNamed).find((endpoint) => url.endsWith(endpoint.path))?.path ?? '';
+  const path =
+    Object.values(endpointNamed).find((endpoint) => url.endsWith(endpoint.path))?.path ?? '';
   return path === '' ? url.replace(/^(\w+:\/\/[^/]*).*$/s, '$1') : url.slice(0, -path.length);
 }

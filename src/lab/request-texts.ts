@@ -15,7 +15,10 @@ import type { Arrangement, Encoding, Writing } from './candidates/parameters.js'
 /** A name and a value as they are written. */
 export type WrittenPair = readonly [name: string, value: string];
 
-/** The texts that rules make of one request. Each is computed once; the interpreter of recipes computes its parts. */
+/**
+ * The texts that rules make of one request. Each is computed once; the interpreter of recipes
+ * computes its parts.
+ */
 export class RequestTexts {
   readonly request: SignableRequest;
   readonly secret: Secret;
@@ -28,13 +31,16 @@ export class RequestTexts {
   /** The text that an entry of a message stands for: a literal, or a token with its modifiers. */
   readonly entry = memoize((entry: string): string => {
     if (!entry.includes('$')) return entry;
-    return compileRecipe({ message: [entry], steps: ['md5'] }).sign(this.request, this.secret).message;
+    return compileRecipe({ message: [entry], steps: ['md5'] }).sign(this.request, this.secret)
+      .message;
   });
 
   /** The parameters that an arrangement chooses, in its order. */
   readonly chosen = memoize(({ rule }: Arrangement): readonly SignedParam[] => {
     const params: ParamsRule = { ...recipeDefaults.params, ...rule };
-    const added = Object.entries(params.add).map(([name, value]): SignedParam => [name, this.entry(value)]);
+    const added = Object.entries(params.add).map(
+      ([name, value]): SignedParam => [name, this.entry(value)],
+    );
     const kept = compileSelection(params)(
       this.request.params,
       added.filter(([, value]) => params.empty === 'keep' || value !== ''),
@@ -49,7 +55,9 @@ export class RequestTexts {
   }
 }
 
-const writerOf = memoize(({ rule }: Encoding) => compileParamText({ ...recipeDefaults.params, ...rule }));
+const writerOf = memoize(({ rule }: Encoding) =>
+  compileParamText({ ...recipeDefaults.params, ...rule }),
+);
 
 /** The parameters as a block of text. */
 export function blockText(pairs: readonly WrittenPair[], { rule }: Writing): string {

@@ -27,12 +27,22 @@ export interface Rule extends Weighted {
   readonly digest: WrittenDigest;
 }
 
-/** Bits above those of the most usual rule up to which others are listed, and how many are listed at most. */
+/**
+ * Bits above those of the most usual rule up to which others are listed, and how many are listed at
+ * most.
+ */
 const slackBits = 14;
 const maxListed = 12_000;
 
-/** Every rule of the space that makes the text that was found, and so the signature; the most usual first. */
-export function rulesFor(space: SearchSpace, { text, chain, digest }: Hit, signature: string): Rule[] {
+/**
+ * Every rule of the space that makes the text that was found, and so the signature; the most usual
+ * first.
+ */
+export function rulesFor(
+  space: SearchSpace,
+  { text, chain, digest }: Hit,
+  signature: string,
+): Rule[] {
   const ways = [...waysToWrite(space, text)];
   const digests = new SignatureReader(signature).waysIn(digest);
   const least = Math.min(...ways.map(({ block, layout }) => block.bits + layout.bits));
@@ -100,7 +110,8 @@ export class RequestSignatures {
 
   readonly #ends = memoize((layout: Layout) =>
     memoize((change: string) => {
-      const textOf = (entries: readonly string[]) => changed(entries.map(this.#texts.entry).join(''), change);
+      const textOf = (entries: readonly string[]) =>
+        changed(entries.map(this.#texts.entry).join(''), change);
       return { before: textOf(layout.before), after: textOf(layout.after) };
     }),
   );
@@ -119,7 +130,8 @@ export function recipeOf({ block, layout, chain, digest }: Rule): Recipe {
   const entries = [...layout.before, params, ...layout.after].map((entry) =>
     entry.startsWith('$') ? modified(entry) : changed(entry, messageChange),
   );
-  const steps = digest.slice === null ? chain.steps : [...chain.steps, `slice:${digest.slice.join(':')}`];
+  const steps =
+    digest.slice === null ? chain.steps : [...chain.steps, `slice:${digest.slice.join(':')}`];
   return completeRecipe({
     params: { ...arrangement.rule, ...encoding.rule, ...writing.rule },
     message: entries,

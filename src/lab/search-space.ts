@@ -66,7 +66,10 @@ export interface WrittenBlocks {
   readonly messageChange: Choice<string>;
   /** By their bits, those of the writing and the message change included. */
   readonly texts: readonly BlockText[];
-  /** Those of every writing, and those that name the secret as this writing does; each by their bits. */
+  /**
+   * Those of every writing, and those that name the secret as this writing does; each by their
+   * bits.
+   */
   readonly layouts: readonly (readonly PlacedLayout[])[];
 }
 
@@ -94,7 +97,10 @@ const maxChangedBlockBits = 10;
 export function searchSpace(signature: SignatureName, texts: RequestTexts): SearchSpace {
   const params = encodedParams(signature, texts);
   const layouts = layoutsFor(signature);
-  const shared = messageChanges.map((change) => ({ change, layouts: placed(layouts, change, texts) }));
+  const shared = messageChanges.map((change) => ({
+    change,
+    layouts: placed(layouts, change, texts),
+  }));
   const written = writings.flatMap((writing) => {
     const blocks = byBits(blocksOf(params, writing));
     const named = namedLayoutsFor(signature)(writing);
@@ -107,7 +113,10 @@ export function searchSpace(signature: SignatureName, texts: RequestTexts): Sear
       }),
     );
   });
-  return { written: written.filter((one) => one.texts.length > 0), chains: compiledChains(signature, texts) };
+  return {
+    written: written.filter((one) => one.texts.length > 0),
+    chains: compiledChains(signature, texts),
+  };
 }
 
 /** The lists of parameters that are signed, each once. */
@@ -160,7 +169,10 @@ function blocksOf(params: readonly EncodedParams[], writing: Writing): Block[] {
 }
 
 /** The texts of blocks that are sorted by their bits, each once. */
-function blockTexts(sorted: readonly Block[], { value: change, bits }: Choice<string>): BlockText[] {
+function blockTexts(
+  sorted: readonly Block[],
+  { value: change, bits }: Choice<string>,
+): BlockText[] {
   const byText = new Map<string, BlockText & { blocks: Block[] }>();
   for (const block of sorted) {
     if (change !== '' && block.bits > maxChangedBlockBits) break;
@@ -168,7 +180,8 @@ function blockTexts(sorted: readonly Block[], { value: change, bits }: Choice<st
     const { hasSecret } = block.params.chosen;
     const key = hasSecret ? `\0${text}` : text;
     const known = byText.get(key);
-    if (known === undefined) byText.set(key, { text, blocks: [block], hasSecret, bits: block.bits + bits });
+    if (known === undefined)
+      byText.set(key, { text, blocks: [block], hasSecret, bits: block.bits + bits });
     else known.blocks.push(block);
   }
   return [...byText.values()];
@@ -201,7 +214,9 @@ function compiledChains(signature: SignatureName, texts: RequestTexts): Compiled
   for (const chain of chainsFor(signature)) {
     const key = keyOf(chain, texts);
     if (key === undefined) continue;
-    const written = chain.steps.map((step) => step.replace(/\$.*/s, (entry) => `\0${texts.entry(entry)}`));
+    const written = chain.steps.map((step) =>
+      step.replace(/\$.*/s, (entry) => `\0${texts.entry(entry)}`),
+    );
     const identity = JSON.stringify([written, key?.toString('base64')]);
     const known = compiled.get(identity);
     if (known !== undefined) {
@@ -209,12 +224,21 @@ function compiledChains(signature: SignatureName, texts: RequestTexts): Compiled
       continue;
     }
     const { last, hasSecret, bits } = chain;
-    compiled.set(identity, { chains: [chain], last, hasSecret, bits, digest: digestOf(chain, key, texts) });
+    compiled.set(identity, {
+      chains: [chain],
+      last,
+      hasSecret,
+      bits,
+      digest: digestOf(chain, key, texts),
+    });
   }
   return [...compiled.values()];
 }
 
-/** The bytes of the key; null for a chain that takes none, undefined where the text is no key in that encoding. */
+/**
+ * The bytes of the key; null for a chain that takes none, undefined where the text is no key in
+ * that encoding.
+ */
 function keyOf({ key, decode }: Chain, texts: RequestTexts): Buffer | null | undefined {
   if (key === null) return null;
   return unlessRefused(() => decodeKey(key.map(texts.entry).join(''), decode)) ?? undefined;

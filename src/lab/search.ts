@@ -1,6 +1,17 @@
-import { type Algorithm, algorithms, type Output, outputs } from '../core/signing/digest-algorithms.js';
+import {
+  type Algorithm,
+  algorithms,
+  type Output,
+  outputs,
+} from '../core/signing/digest-algorithms.js';
 import { countWithin, type Weighted } from './candidates/weighted.js';
-import type { BlockText, CompiledChain, PlacedLayout, SearchSpace, WrittenBlocks } from './search-space.js';
+import type {
+  BlockText,
+  CompiledChain,
+  PlacedLayout,
+  SearchSpace,
+  WrittenBlocks,
+} from './search-space.js';
 
 /** How a signature is written. */
 export interface WrittenDigest extends Weighted {
@@ -40,7 +51,8 @@ export class SignatureReader {
     if (this.#base64 === null) return false;
     const bytes = Buffer.from(digest, 'hex');
     return (
-      bytes.toString('base64').includes(this.#base64) || bytes.toString('base64url').includes(this.#base64)
+      bytes.toString('base64').includes(this.#base64) ||
+      bytes.toString('base64url').includes(this.#base64)
     );
   }
 
@@ -108,8 +120,8 @@ export interface SearchEnd {
 }
 
 /**
- * Searches the space, from usual to rare, with about `maxDigests` digests at most. Now and then it yields their number,
- * so that others can work.
+ * Searches the space, from usual to rare, with about `maxDigests` digests at most. Now and then it
+ * yields their number, so that others can work.
  */
 export function* search(
   space: SearchSpace,
@@ -157,10 +169,15 @@ function hasSecret(block: BlockText, layout: PlacedLayout, chain: CompiledChain)
 export function* waysToWrite(
   space: SearchSpace,
   text: string,
-): Generator<{ readonly written: WrittenBlocks; readonly block: BlockText; readonly layout: PlacedLayout }> {
+): Generator<{
+  readonly written: WrittenBlocks;
+  readonly block: BlockText;
+  readonly layout: PlacedLayout;
+}> {
   for (const written of space.written) {
     const blocks = new Map<string, BlockText[]>();
-    for (const block of written.texts) blocks.set(block.text, [...(blocks.get(block.text) ?? []), block]);
+    for (const block of written.texts)
+      blocks.set(block.text, [...(blocks.get(block.text) ?? []), block]);
     for (const layout of written.layouts.flat()) {
       const { before, after } = layout;
       if (text.length < before.length + after.length) continue;

@@ -14,7 +14,9 @@ export interface FaultSettings {
   readonly error?: number;
   /** Share of requests whose connection is closed before they are processed. */
   readonly reset?: number;
-  /** Share of requests that are carried out, and whose connection is closed instead of an answer. */
+  /**
+   * Share of requests that are carried out, and whose connection is closed instead of an answer.
+   */
   readonly dropAfterCommit?: number;
   /** The lead of the service's clock, in seconds; negative if it is behind. */
   readonly skewSeconds?: number;
@@ -47,7 +49,8 @@ export function checkFaults(faults: FaultSettings): void {
     unknown === undefined || `there is no fault ${quoteName(unknown)}`,
     shares.every((share) => Number.isFinite(share) && share >= 0 && share <= 1) ||
       'a share is a number from 0 to 1',
-    shares.reduce((sum, share) => sum + share) <= 1 || `${exclusive.join(', ')} add up to 1 at most`,
+    shares.reduce((sum, share) => sum + share) <= 1 ||
+      `${exclusive.join(', ')} add up to 1 at most`,
     ([latencyMs?.min, latencyMs?.max].every(Number.isFinite) &&
       latencyMs.min >= 0 &&
       latencyMs.min <= latencyMs.max) ||
@@ -63,7 +66,9 @@ export function describeFaults(faults: FaultSettings): string {
   const { latencyMs, skewSeconds, seed } = faults;
   const parts = [
     latencyMs && `latency=${latencyMs.min}ms..${latencyMs.max}ms`,
-    ...sharesOf(faults).map(([fault, share]) => share && `${exclusiveFaults[fault]}=${percent(share)}`),
+    ...sharesOf(faults).map(
+      ([fault, share]) => share && `${exclusiveFaults[fault]}=${percent(share)}`,
+    ),
     skewSeconds && `skew=${skewSeconds}s`,
   ].filter(Boolean);
   return `${parts.join(',')} (seed ${seed})`;

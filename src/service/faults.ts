@@ -10,7 +10,9 @@ import type { Intercept } from './http/routes.js';
 /** The treatment of a request besides carrying it out, or instead. */
 export interface Fault {
   readonly delayMs?: number | undefined;
-  /** Close the connection instead of an answer: `before` the request is carried out, or `after` it. */
+  /**
+   * Close the connection instead of an answer: `before` the request is carried out, or `after` it.
+   */
   readonly cut?: 'before' | 'after' | undefined;
   /** Answers with a result code without carrying it out. */
   readonly code?: ResultCode | undefined;
@@ -50,8 +52,8 @@ const exclusive: Readonly<Record<ReturnType<typeof sharesOf>[number][0], Fault>>
 };
 
 /**
- * Injects a fault into each request for an operation. `onAnswer` receives how each is answered: `null` if its connection is
- * closed instead.
+ * Injects a fault into each request for an operation. `onAnswer` receives how each is answered:
+ * `null` if its connection is closed instead.
  */
 export function injectFaults(
   responder: Responder,

@@ -22,7 +22,11 @@ import {
 import { openStore } from './store/store.js';
 import type { TestService, TestServiceOptions } from './test-service.js';
 
-export { type ResultCode, type ResultCodeEntry, resultCode } from '../core/contract/result-codes.js';
+export {
+  type ResultCode,
+  type ResultCodeEntry,
+  resultCode,
+} from '../core/contract/result-codes.js';
 export type { PlatformFile } from '../core/platform/platform.js';
 export type { AdminOperations } from './administration/admin.js';
 export { NotFoundError } from './administration/admin-context.js';
@@ -60,12 +64,16 @@ export interface Admin extends AdminOperations {
   close(): Promise<void>;
 }
 
-function hostOf({ now = Date.now, steadyNow = () => performance.now() }: Partial<ServiceHost>): ServiceHost {
+function hostOf({
+  now = Date.now,
+  steadyNow = () => performance.now(),
+}: Partial<ServiceHost>): ServiceHost {
   return { now, steadyNow };
 }
 
 /**
- * Starts the service of the spec, to test against; by default on a free port of this machine, in memory.
+ * Starts the service of the spec, to test against; by default on a free port of this machine, in
+ * memory.
  *
  * @throws StartError if it cannot be started
  * @throws InvalidInputError for an invalid option
@@ -92,8 +100,8 @@ async function start(options: ServiceOptions, extension?: ServerExtension): Prom
 }
 
 /**
- * Starts the service of the spec as a test double: with one app, whose `clientOptions` a UserInfoClient takes, and
- * with failures, answers and a clock that a test decides on.
+ * Starts the service of the spec as a test double: with one app, whose `clientOptions` a
+ * UserInfoClient takes, and with failures, answers and a clock that a test decides on.
  *
  * @throws StartError, InvalidInputError as `createService` does
  * @example
@@ -108,7 +116,9 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
   return startTestService(options, start);
 }
 
-/** The hooks of a test runner: those of vitest and jest, or `beforeEach` and `after` of node:test. */
+/**
+ * The hooks of a test runner: those of vitest and jest, or `beforeEach` and `after` of node:test.
+ */
 export interface TestHooks {
   beforeEach(prepare: () => Promise<void>): void;
   afterAll?(end: () => Promise<void>): void;
@@ -122,8 +132,8 @@ const hookMembers: Shape<TestHooks> = {
 };
 
 /**
- * The same for all tests of a file: started before the first one, reset before each, closed after the last one. Use
- * what it returns inside of tests.
+ * The same for all tests of a file: started before the first one, reset before each, closed after
+ * the last one. Use what it returns inside of tests.
  *
  * @example
  * import { afterAll, beforeEach } from 'vitest';

@@ -9,7 +9,9 @@ import { UnreadableSecretError } from './store/secret-cipher.js';
 export type LogEvent =
   | { readonly event: 'listening'; readonly url: string }
   | { readonly event: 'monitoring'; readonly url: string }
-  /** The admin port takes the admin token without TLS at an address that other machines may reach. */
+  /**
+   * The admin port takes the admin token without TLS at an address that other machines may reach.
+   */
   | { readonly event: 'unencrypted_token'; readonly host: string }
   | { readonly event: 'stopped' }
   | ({ readonly event: 'faults' } & FaultSettings)
@@ -21,8 +23,8 @@ export type LogEvent =
   | ProblemEvent;
 
 /**
- * A limit is exceeded, the store does not answer, the secret of an app cannot be read, clocks differ, or the service has
- * an internal error.
+ * A limit is exceeded, the store does not answer, the secret of an app cannot be read, clocks
+ * differ, or the service has an internal error.
  */
 export interface ProblemEvent {
   readonly event: 'overload' | 'store_unavailable' | 'unreadable_secret' | 'clock' | 'fault';
@@ -167,13 +169,24 @@ const kinds: { readonly [Name in LogEvent['event']]: EventKind<LogEvent & { even
     ({ events }) => [`warning: ${events} events were not logged: the log was not read fast enough`],
   ],
   overload: ['warn', (event) => [`warning: ${event.problem}${again(event)}`]],
-  store_unavailable: ['error', (event) => [`the store is unavailable: ${event.problem}${again(event)}`]],
+  store_unavailable: [
+    'error',
+    (event) => [`the store is unavailable: ${event.problem}${again(event)}`],
+  ],
   unreadable_secret: ['error', (event) => [`${event.problem}${again(event)}`]],
   clock: ['error', (event) => [`requests are refused: ${event.problem}${again(event)}`]],
   fault: ['error', (event) => [`internal error${again(event)}:`, ...event.problem.split('\n')]],
 };
 
-function describeRequest({ operation, app_key, tenant_code, status, code, msg, ms }: AnsweredEvent): string {
+function describeRequest({
+  operation,
+  app_key,
+  tenant_code,
+  status,
+  code,
+  msg,
+  ms,
+}: AnsweredEvent): string {
   const line = `${status} ${operation} app_key=${app_key ?? '-'} tenant_code=${tenant_code ?? '-'} ${Math.round(ms)}ms ${code}`;
   return code === resultCode.ok ? line : `${line} ${msg}`;
 }
@@ -184,12 +197,17 @@ function again({ repeats }: ProblemEvent): string {
 }
 
 /**
- * Logs a failure that needs the operator: an error of the store, or an unexpected one. `request` is the one that it
- * concerns.
+ * Logs a failure that needs the operator: an error of the store, or an unexpected one. `request` is
+ * the one that it concerns.
  */
-export function logFault(log: Log, error: unknown, request: Pick<ProblemEvent, 'request_id'> = {}): void {
+export function logFault(
+  log: Log,
+  error: unknown,
+  request: Pick<ProblemEvent, 'request_id'> = {},
+): void {
   if (error instanceof StoreUnavailableError) {
-    const event = error instanceof UnreadableSecretError ? 'unreadable_secret' : 'store_unavailable';
+    const event =
+      error instanceof UnreadableSecretError ? 'unreadable_secret' : 'store_unavailable';
     log({ event, problem: error.message, ...request });
   } else if (!(error instanceof UserInfoError)) {
     const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -201,8 +219,9 @@ export function logFault(log: Log, error: unknown, request: Pick<ProblemEvent, '
 const countingMs = 1000;
 
 /**
- * A log that writes a problem at once, and its repeats once a second as a number: an error of the store occurs for
- * each request. Other events are written as they come. `end` writes the remaining numbers.
+ * A log that writes a problem at once, and its repeats once a second as a number: an error of the
+ * store occurs for each request. Other events are written as they come. `end` writes the remaining
+ * numbers.
  */
 export function foldRepeats(log: Log): { readonly log: Log; end(): void } {
   const recent = new Map<string, { readonly event: ProblemEvent; repeats: number }>();

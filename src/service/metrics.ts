@@ -45,7 +45,8 @@ new Gauge({
     this.reset();
     const backlogs = [...stores].flatMap(({ purgeBacklog }) => [...purgeBacklog]);
     // The longest of each table is set last.
-    for (const [table, seconds] of backlogs.sort(([, a], [, b]) => a - b)) this.set({ table }, seconds);
+    for (const [table, seconds] of backlogs.sort(([, a], [, b]) => a - b))
+      this.set({ table }, seconds);
   },
 });
 new Gauge({

@@ -4,11 +4,12 @@ import type { Migration } from './database/migrations.js';
 import { openStore, type StoreOptions } from './store/store.js';
 
 /**
- * Creates the tables of a database, or brings them up to date, as the service does when it starts. Programs of a
- * version with which the new tables work go on beside those of this one.
+ * Creates the tables of a database, or brings them up to date, as the service does when it starts.
+ * Programs of a version with which the new tables work go on beside those of this one.
  *
  * @returns the number of its schema before (0 for none) and after
- * @throws StartError for a newer schema that does not work with this version, or a database that cannot be used
+ * @throws StartError for a newer schema that does not work with this version, or a database that
+ * cannot be used
  */
 export async function migrateDatabase(
   options: StoreOptions & { readonly actor?: string },

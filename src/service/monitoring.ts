@@ -17,10 +17,13 @@ const json = 'application/json; charset=utf-8';
 const prometheus = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * `/livez`: the process answers. `/readyz`: it takes requests, as `isReady` says, and can write. `/metrics`: for
- * Prometheus.
+ * `/livez`: the process answers. `/readyz`: it takes requests, as `isReady` says, and can write.
+ * `/metrics`: for Prometheus.
  */
-export function monitoringOf(isReady: () => Promise<boolean>, metrics: () => Promise<string>): Monitoring {
+export function monitoringOf(
+  isReady: () => Promise<boolean>,
+  metrics: () => Promise<string>,
+): Monitoring {
   return new Map([
     ['/livez', async () => statusAnswer(true)],
     ['/readyz', async () => statusAnswer(await isReady())],
@@ -34,8 +37,9 @@ export function statusAnswer(isWell: boolean): HttpAnswer {
 }
 
 /**
- * Starts a server for monitoring alone, with the limits of the service's own port. At a loopback address it answers no
- * request for another name: that of another site can lead to this machine (DNS rebinding).
+ * Starts a server for monitoring alone, with the limits of the service's own port. At a loopback
+ * address it answers no request for another name: that of another site can lead to this machine
+ * (DNS rebinding).
  *
  * @throws StartError if it cannot listen on the address
  */
@@ -69,10 +73,16 @@ async function send(request: IncomingMessage, reply: ServerResponse, answers: Mo
   const found = await answers
     .get(path)?.(request)
     .catch(() => statusAnswer(false));
-  const { status, type, body } = found ?? { status: 404, type: json, body: '{"status":"no such path"}' };
+  const { status, type, body } = found ?? {
+    status: 404,
+    type: json,
+    body: '{"status":"no such path"}',
+  };
   reply.shouldKeepAlive &&= request.complete;
   if (status === 401) reply.setHeader('www-authenticate', 'Bearer');
-  reply.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
+  reply
+    .writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) })
+    .end(body);
 }
 
 /** Time for which no further probe is started, in milliseconds. */
@@ -81,15 +91,19 @@ const probeLastsMs = 1000;
 /** Time for which the result of a probe is believed while no other one ends, in milliseconds. */
 const believedMs = 10_000;
 
-/** Maximum wait for a probe once that time is over, in milliseconds: who asks is answered within a second. */
+/**
+ * Maximum wait for a probe once that time is over, in milliseconds: who asks is answered within a
+ * second.
+ */
 const maxWaitMs = 900;
 
 /**
- * Tells whether the store is writable, by the last probe. Whoever asks later than a second after it starts the next one,
- * and waits for it, for a moment, only if the last one is too old to be believed. A probe that takes long, or finds its row locked or
- * no connection free, is not a failure: the processes share one database, and a slow one must not take out all of them. A
- * probe also compares `unixSeconds`, the clock of this process, with the database's, and logs if they are more than
- * `windowSeconds` apart. `now` returns milliseconds of a monotonic clock.
+ * Tells whether the store is writable, by the last probe. Whoever asks later than a second after it
+ * starts the next one, and waits for it, for a moment, only if the last one is too old to be
+ * believed. A probe that takes long, or finds its row locked or no connection free, is not a
+ * failure: the processes share one database, and a slow one must not take out all of them. A probe
+ * also compares `unixSeconds`, the clock of this process, with the database's, and logs if they are
+ * more than `windowSeconds` apart. `now` returns milliseconds of a monotonic clock.
  */
 export function probeStore(
   store: Store,

@@ -1,6 +1,11 @@
 import { maskName, maskParameter, maskText } from '../core/contract/masking.js';
 import { type Parameters, parameterText } from '../core/contract/parameters.js';
-import { forAppSign, forSign, type SignaturePair, type Signers } from '../core/signing/app-signatures.js';
+import {
+  forAppSign,
+  forSign,
+  type SignaturePair,
+  type Signers,
+} from '../core/signing/app-signatures.js';
 import { type Param, type SignableRequest, withText } from '../core/signing/request.js';
 import { encodePairs } from '../core/support/percent-encoding.js';
 import type { ReceivedRequest } from './http/received-request.js';
@@ -17,8 +22,8 @@ export interface RejectedSignature {
 }
 
 /**
- * Explains to the operator how the service computes a signature. The stages are those of a masked copy of the
- * request; the expected digest is that of the request itself, its middle masked.
+ * Explains to the operator how the service computes a signature. The stages are those of a masked
+ * copy of the request; the expected digest is that of the request itself, its middle masked.
  */
 export function explainRejection(rejected: RejectedSignature): SignatureRejectedEvent {
   const { signature, request, app, signers, expected } = rejected;
@@ -36,7 +41,10 @@ export function explainRejection(rejected: RejectedSignature): SignatureRejected
 }
 
 /** The request as input of that signature's recipe. */
-export function asSeenBy(signature: 'app_sign' | 'sign', request: SignableRequest): SignableRequest {
+export function asSeenBy(
+  signature: 'app_sign' | 'sign',
+  request: SignableRequest,
+): SignableRequest {
   return signature === 'app_sign' ? forAppSign(request) : forSign(request);
 }
 
@@ -73,8 +81,8 @@ export function maskRequest({ signable, form }: ReceivedRequest, app: App): Sign
 }
 
 /**
- * The parameters of any request, masked. Text that belongs to no app or no parameter may be anything, such as a
- * secret in the wrong place, so it is masked too.
+ * The parameters of any request, masked. Text that belongs to no app or no parameter may be
+ * anything, such as a secret in the wrong place, so it is masked too.
  */
 export function maskParameters(parameters: Parameters, app: App | null): Param[] {
   return [...parameters].map(([name, value]) => [maskName(name), maskSent(name, value, app)]);

@@ -16,9 +16,9 @@ export interface Service extends AsyncDisposable {
   /** Operations on its apps, users and codes. */
   readonly admin: AdminOperations;
   /**
-   * Stops accepting connections, answers the requests in flight and further ones on open connections, then closes
-   * the store. A request that is incomplete or unanswered 5 s after `drainMs` is cut. A second call ends
-   * `drainDelayMs`, and changes nothing else.
+   * Stops accepting connections, answers the requests in flight and further ones on open
+   * connections, then closes the store. A request that is incomplete or unanswered 5 s after
+   * `drainMs` is cut. A second call ends `drainDelayMs`, and changes nothing else.
    */
   close(): Promise<void>;
   /** Removes all apps, users and codes. */
@@ -45,7 +45,13 @@ export async function startService(
   const { platform } = settings;
   const windows = [platform.clock_window_seconds, platform.clock_ahead_seconds];
   const windowSeconds = Math.min(...windows.filter((seconds) => typeof seconds === 'number'));
-  const { isWritable, isInTime } = probeStore(store, log, host.steadyNow, unixSeconds, windowSeconds);
+  const { isWritable, isInTime } = probeStore(
+    store,
+    log,
+    host.steadyNow,
+    unixSeconds,
+    windowSeconds,
+  );
   let isStopping = false;
   const isReady = async () => !isStopping && (await isWritable()) && isInTime();
   const monitoring = monitoringOf(isReady, () => {

@@ -16,7 +16,12 @@ import {
   isWholeNumber,
   type Shape,
 } from '../core/contract/members.js';
-import { type Platform, type PlatformFile, parsePlatform, signedHeaders } from '../core/platform/platform.js';
+import {
+  type Platform,
+  type PlatformFile,
+  parsePlatform,
+  signedHeaders,
+} from '../core/platform/platform.js';
 import { compileRecipes, type Signers } from '../core/signing/app-signatures.js';
 import type { SigningRecipes } from '../core/signing/recipe.js';
 import { Secret } from '../core/signing/secret.js';
@@ -30,11 +35,14 @@ export interface ServiceSettings {
   readonly host?: string;
   /** 0, the default, selects a free one. */
   readonly port?: number;
-  /** What the spec leaves open, as the content of a platform file. Its recipes are those of apps without their own. */
+  /**
+   * What the spec leaves open, as the content of a platform file. Its recipes are those of apps
+   * without their own.
+   */
   readonly platform?: PlatformFile;
   /**
-   * Maximum number of requests per second of each app, and of refused, unauthenticated requests per second of each
-   * client address; further ones are answered with 42901. Default: no limit.
+   * Maximum number of requests per second of each app, and of refused, unauthenticated requests per
+   * second of each client address; further ones are answered with 42901. Default: no limit.
    */
   readonly rateLimit?: number;
   /** Maximum size of a body, in bytes. Default: 64 KiB. */
@@ -44,39 +52,45 @@ export interface ServiceSettings {
   /** Faults to inject. Default: none. */
   readonly faults?: FaultSettings;
   /**
-   * Maximum number of open connections; further ones are closed. One other machine that `trustProxy` does not name
-   * has at most a tenth of them. Default: 1000.
+   * Maximum number of open connections; further ones are closed. One other machine that
+   * `trustProxy` does not name has at most a tenth of them. Default: 1000.
    */
   readonly maxConnections?: number;
-  /** Time for which an idle connection is kept, in milliseconds: longer than a balancer keeps it. Default: 5000. */
+  /**
+   * Time for which an idle connection is kept, in milliseconds: longer than a balancer keeps it.
+   * Default: 5000.
+   */
   readonly keepAliveMs?: number;
   /**
-   * Whether `GET /` shows the last requests, with secrets and personal data masked, to anyone. Default: only if
-   * the service listens on a loopback address.
+   * Whether `GET /` shows the last requests, with secrets and personal data masked, to anyone.
+   * Default: only if the service listens on a loopback address.
    */
   readonly page?: boolean;
   /**
-   * Time for which `close` keeps idle connections open, in milliseconds. Requests on them are answered with
-   * `Connection: close`. Default: 0.
+   * Time for which `close` keeps idle connections open, in milliseconds. Requests on them are
+   * answered with `Connection: close`. Default: 0.
    */
   readonly drainMs?: number;
   /**
-   * Time for which `close` keeps serving after `/readyz` says that it stops, in milliseconds, so that load balancers
-   * learn of it. Default: 0.
+   * Time for which `close` keeps serving after `/readyz` says that it stops, in milliseconds, so
+   * that load balancers learn of it. Default: 0.
    */
   readonly drainDelayMs?: number;
   /**
-   * A port on `host` for `/livez`, `/readyz` and `/metrics`. Default: none; the service then answers `/metrics` on its
-   * own port, to this machine alone. The other two are there in any case.
+   * A port on `host` for `/livez`, `/readyz` and `/metrics`. Default: none; the service then
+   * answers `/metrics` on its own port, to this machine alone. The other two are there in any case.
    */
   readonly adminPort?: number;
   /** Time for which a line of the audit is kept, in days. Default: 365. */
   readonly auditDays?: number;
-  /** With one of them, `POST /codes` on `adminPort` issues codes; at least 16 characters each. Default: none. */
+  /**
+   * With one of them, `POST /codes` on `adminPort` issues codes; at least 16 characters each.
+   * Default: none.
+   */
   readonly adminTokens?: readonly Secret[];
   /**
-   * The base URL at which clients reach the service through a proxy, for recipes that sign the URL (§5). Default: that
-   * of the request.
+   * The base URL at which clients reach the service through a proxy, for recipes that sign the URL
+   * (§5). Default: that of the request.
    */
   readonly publicUrl?: string;
   /** Addresses of proxies whose `X-Forwarded-For` is believed, as `10.0.0.0/8`. Default: none. */
@@ -178,7 +192,10 @@ export function checkOptions(options: ServiceOptions): void {
 /** @throws InvalidInputError that names an option that is unknown, invalid or missing */
 export function checkAdminOptions(options: AdminOptions): void {
   const members = { ...storeMembers, actor: isText };
-  checkMembers<AdminOptions>({ what: 'the options of openAdmin', members, required: ['database'] }, options);
+  checkMembers<AdminOptions>(
+    { what: 'the options of openAdmin', members, required: ['database'] },
+    options,
+  );
 }
 
 /** Settings that were checked, with the defaults of those that have a value for one. */
@@ -191,7 +208,9 @@ export type CheckedSettings = Omit<ServiceSettings, 'platform'> &
 
 /** @throws InvalidInputError that names an invalid setting */
 export function checkSettings(settings: ServiceSettings): CheckedSettings {
-  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+  const given = Object.fromEntries(
+    Object.entries(settings).filter(([, value]) => value !== undefined),
+  );
   const { host = '127.0.0.1' } = settings;
   // An IPv6 address may stand in brackets, as in a URL.
   const address = host.replace(/^\[(.*)\]$/, '$1');
@@ -219,13 +238,19 @@ function servedPlatform(settings: ServiceSettings): Pick<CheckedSettings, 'platf
   return { platform, signers: compileRecipes(platform.signing) };
 }
 
-/** @throws InvalidInputError that begins with `label`, for recipes that sign a header, which requests of §4 have not */
+/**
+ * @throws InvalidInputError that begins with `label`, for recipes that sign a header, which
+ * requests of §4 have not
+ */
 export function refuseHeaders({ app_sign, sign }: SigningRecipes, label: string): void {
   const [header] = [app_sign, sign].flatMap(signedHeaders);
   if (header === undefined) return;
-  throw new InvalidInputError(`${label}: the service reads no header ${quoteName(header)} to sign`, {
-    hint: 'Requests of §4 sign parameters. Take $extra out of the recipe.',
-  });
+  throw new InvalidInputError(
+    `${label}: the service reads no header ${quoteName(header)} to sign`,
+    {
+      hint: 'Requests of §4 sign parameters. Take $extra out of the recipe.',
+    },
+  );
 }
 
 function isAddressRange(text: string): boolean {

@@ -13,7 +13,12 @@ import {
   type Shape,
 } from '../core/contract/members.js';
 import { platformRefusal } from '../core/contract/result-code-table.js';
-import { messageOf, type ResultCode, resultCode, resultCodes } from '../core/contract/result-codes.js';
+import {
+  messageOf,
+  type ResultCode,
+  resultCode,
+  resultCodes,
+} from '../core/contract/result-codes.js';
 import type { Fault } from './faults.js';
 import type { HttpAnswer } from './http/exchange.js';
 import type { CheckedSettings } from './settings.js';
@@ -28,14 +33,19 @@ import type { CheckedSettings } from './settings.js';
 export interface TestFailure {
   /** Default: each operation. */
   readonly operation?: OperationName;
-  /** A result code: one of this project becomes that of the platform with the same meaning. Default: 50001. */
+  /**
+   * A result code: one of this project becomes that of the platform with the same meaning. Default:
+   * 50001.
+   */
   readonly code?: number;
   /** Default: the first three digits of a code of this project, otherwise 200. */
   readonly httpStatus?: number;
   readonly msg?: string;
   /** `Retry-After` of the answer, in seconds. */
   readonly retryAfter?: number;
-  /** Close the connection instead of an answer: `before` the request is carried out, or `after` it. */
+  /**
+   * Close the connection instead of an answer: `before` the request is carried out, or `after` it.
+   */
   readonly cut?: 'before' | 'after';
   /** Delay before anything else, in milliseconds. */
   readonly delayMs?: number;
@@ -111,7 +121,9 @@ export function checkFailure(failure: TestFailure): void {
   const { operation, delayMs, cut, ...answer } = failure;
   const [unused] = Object.entries(answer).find(([, value]) => value !== undefined) ?? [];
   if (cut === undefined || unused === undefined) return;
-  throw new InvalidInputError(`a failure of failNext: with cut there is no answer, and thus no ${unused}`);
+  throw new InvalidInputError(
+    `a failure of failNext: with cut there is no answer, and thus no ${unused}`,
+  );
 }
 
 /** @internal @throws InvalidInputError that names what is invalid or unknown */
@@ -120,7 +132,8 @@ export function checkStub(answer: unknown, limits: StubLimits): void {
   checkMembers(limitMembers, limits);
 }
 
-const isKnown = (code: number): code is ResultCode => (resultCodes as readonly number[]).includes(code);
+const isKnown = (code: number): code is ResultCode =>
+  (resultCodes as readonly number[]).includes(code);
 
 /** @internal The treatment of a request that fails so. */
 export function failureOf(
@@ -142,12 +155,15 @@ export function failureOf(
   return { delayMs, answer: httpAnswer(answer) };
 }
 
-/** A code in no table: such a refusal is not retried, so that no later answer hides it from the test. */
+/**
+ * A code in no table: such a refusal is not retried, so that no later answer hides it from the
+ * test.
+ */
 const brokenStub = -1;
 
 /**
- * @internal The answer of a stub. What its function throws, or returns instead of an answer, is in the `msg` that the
- * client receives: the test sees it where its call fails.
+ * @internal The answer of a stub. What its function throws, or returns instead of an answer, is in
+ * the `msg` that the client receives: the test sees it where its call fails.
  */
 export async function stubbed(
   answer: TestAnswer | (() => unknown),

@@ -2,7 +2,14 @@
 import type { Endpoint, OperationName } from '../core/contract/endpoints.js';
 import { InvalidInputError } from '../core/contract/errors.js';
 import { isObject } from '../core/contract/fields.js';
-import { areTexts, checkMembers, isA, isCount, isText, type Shape } from '../core/contract/members.js';
+import {
+  areTexts,
+  checkMembers,
+  isA,
+  isCount,
+  isText,
+  type Shape,
+} from '../core/contract/members.js';
 import { parameterText } from '../core/contract/parameters.js';
 import type { UserRecord } from '../core/contract/user-record.js';
 import { jsonValueOf } from '../core/support/json-value.js';
@@ -13,7 +20,12 @@ import type { HttpExchange } from './http/exchange.js';
 import { parseRequest } from './http/received-request.js';
 import type { ServerExtension } from './http/server.js';
 import type { Service } from './service.js';
-import { type CheckedSettings, checkSettings, type ServiceOptions, serviceMembers } from './settings.js';
+import {
+  type CheckedSettings,
+  checkSettings,
+  type ServiceOptions,
+  serviceMembers,
+} from './settings.js';
 import type { Store } from './store/store.js';
 import {
   checkFailure,
@@ -34,7 +46,9 @@ export interface TestApp {
 }
 
 /** Options of a service for tests. */
-export interface TestServiceOptions extends Omit<ServiceOptions, 'now' | 'faults'>, Partial<TestApp> {
+export interface TestServiceOptions
+  extends Omit<ServiceOptions, 'now' | 'faults'>,
+    Partial<TestApp> {
   /** Users that the service has after each `reset`. */
   readonly users?: readonly TestUser[];
 }
@@ -61,11 +75,14 @@ export interface TestRequest {
   readonly answer: { readonly httpStatus: number; readonly body: string } | null;
 }
 
-/** The service of the spec as a test double: it does what the real one does, unless a test says otherwise. */
+/**
+ * The service of the spec as a test double: it does what the real one does, unless a test says
+ * otherwise.
+ */
 export interface TestService extends Service {
   /**
-   * The options of a UserInfoClient for the app of the service. They stay the same after `reset`. `now` is the clock of
-   * the service: `faults.skewSeconds` makes the two clocks differ.
+   * The options of a UserInfoClient for the app of the service. They stay the same after `reset`.
+   * `now` is the clock of the service: `faults.skewSeconds` makes the two clocks differ.
    */
   readonly clientOptions: TestApp & { readonly baseUrl: string; readonly now: () => number };
   /** The requests for the two operations since the last `reset`, in the order of their answers. */
@@ -79,8 +96,9 @@ export interface TestService extends Service {
    */
   failNext(count: number, failure?: TestFailure): void;
   /**
-   * Answers requests with an answer of your own, for good or `times` times; later stubs have precedence. Of a function
-   * that throws, or returns no answer, the client receives a refusal with the error as its `msg`.
+   * Answers requests with an answer of your own, for good or `times` times; later stubs have
+   * precedence. Of a function that throws, or returns no answer, the client receives a refusal with
+   * the error as its `msg`.
    *
    * @throws InvalidInputError for an invalid or unknown member
    */
@@ -97,13 +115,16 @@ export interface TestService extends Service {
   /** Issues a code to a user, and returns it. */
   issueCode(unionId: string, options?: CodeOptions): Promise<string>;
   /**
-   * Moves the clock forwards, in milliseconds: that of the service, and of clients with `clientOptions`. Codes expire,
-   * and so does the old secret after a rotation.
+   * Moves the clock forwards, in milliseconds: that of the service, and of clients with
+   * `clientOptions`. Codes expire, and so does the old secret after a rotation.
    *
    * @throws InvalidInputError for anything but a number from 0
    */
   advanceClock(ms: number): Promise<void>;
-  /** The app and the `users` of the options again, and nothing else: no faults, stubs or requests, the true clock. */
+  /**
+   * The app and the `users` of the options again, and nothing else: no faults, stubs or requests,
+   * the true clock.
+   */
   reset(): Promise<void>;
 }
 
@@ -186,7 +207,8 @@ export async function startTestService(
       responder,
       async (endpoint, exchange) => {
         const rule = rules.findLast(
-          ({ left, operation = endpoint.operation }) => left > 0 && operation === endpoint.operation,
+          ({ left, operation = endpoint.operation }) =>
+            left > 0 && operation === endpoint.operation,
         );
         if (rule !== undefined) rule.left -= 1;
         return (await rule?.faultOf(endpoint, exchange)) ?? drawFault?.() ?? {};
@@ -222,20 +244,32 @@ export async function startTestService(
         throw new InvalidInputError(`failNext: ${String(count)} is not a number of requests`);
       }
       checkFailure(failure);
-      rules.push({ operation: failure.operation, left: count, faultOf: () => failureOf(failure, settings) });
+      rules.push({
+        operation: failure.operation,
+        left: count,
+        faultOf: () => failureOf(failure, settings),
+      });
     },
     stub(answer, limits = {}) {
       checkStub(answer, limits);
       const { operation, times = Number.POSITIVE_INFINITY } = limits;
       const faultOf = (endpoint: Endpoint, exchange: HttpExchange) =>
         stubbed(
-          typeof answer === 'function' ? () => answer(decode(endpoint, exchange, settings)) : answer,
+          typeof answer === 'function'
+            ? () => answer(decode(endpoint, exchange, settings))
+            : answer,
           settings,
         );
       rules.push({ operation, left: times, faultOf });
     },
     putUser: ({ basic_info = {}, extension_info = {}, login_device_info = [], ...rest }) =>
-      admin.putUser({ tenant_code: tenantCode, basic_info, extension_info, login_device_info, ...rest }),
+      admin.putUser({
+        tenant_code: tenantCode,
+        basic_info,
+        extension_info,
+        login_device_info,
+        ...rest,
+      }),
     async issueCode(unionId, more = {}) {
       checkMembers(codeMembers, more);
       return (await admin.issueCode({ tenantCode, unionId, ...more })).code;

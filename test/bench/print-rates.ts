@@ -4,7 +4,10 @@ export interface Rate {
   readonly perSecond: number;
 }
 
-/** Prints rates as what they are of a baseline that was measured in the same run: seconds alone say little. */
+/**
+ * Prints rates as what they are of a baseline that was measured in the same run: seconds alone say
+ * little.
+ */
 export function printRates(title: string, baseline: Rate, ...rates: readonly Rate[]): void {
   const width = Math.max(...[baseline, ...rates].map(({ name }) => name.length));
   const line = ({ name, perSecond }: Rate) => {

@@ -124,29 +124,43 @@ const allowed = [
   '••••',
 ] as const;
 
-describe.each(ways)('a text that the contract allows is sent in every place, by way of %s', (way) => {
-  it.each(allowed)('%j', async (text) => {
-    const settings = { tenant_code: text, channel: text, app_key: text };
-    const requests: Given[] = [
-      { ...settings, code: text, scope: text, ...(text.includes(',') ? {} : { info_names: [text.trim()] }) },
-      {
-        ...settings,
-        union_id: text,
-        user_info: [
-          [text, text],
-          ['gps', text],
-        ],
-      },
-      { ...settings, primary_key: text, user_info: [[text, text]] },
-    ];
-    for (const given of requests) {
-      const { received, refused } = await giver.give(way, given);
-      expect({ refused, received }).toEqual({ refused: null, received: [expectedOf(way, given)] });
-    }
-  });
-});
+describe.each(ways)(
+  'a text that the contract allows is sent in every place, by way of %s',
+  (way) => {
+    it.each(allowed)('%j', async (text) => {
+      const settings = { tenant_code: text, channel: text, app_key: text };
+      const requests: Given[] = [
+        {
+          ...settings,
+          code: text,
+          scope: text,
+          ...(text.includes(',') ? {} : { info_names: [text.trim()] }),
+        },
+        {
+          ...settings,
+          union_id: text,
+          user_info: [
+            [text, text],
+            ['gps', text],
+          ],
+        },
+        { ...settings, primary_key: text, user_info: [[text, text]] },
+      ];
+      for (const given of requests) {
+        const { received, refused } = await giver.give(way, given);
+        expect({ refused, received }).toEqual({
+          refused: null,
+          received: [expectedOf(way, given)],
+        });
+      }
+    });
+  },
+);
 
-/** What §4.2 allows besides: the union ID takes priority (rule 1), values of any JSON type but nested ones, and the empty text. */
+/**
+ * What §4.2 allows besides: the union ID takes priority (rule 1), values of any JSON type but
+ * nested ones, and the empty text.
+ */
 const allowedPassbacks: readonly { what: string; given: Given; by?: readonly Way[] }[] = [
   {
     what: 'a primary key that is no key, beside a union ID',
@@ -178,10 +192,13 @@ const allowedPassbacks: readonly { what: string; given: Given; by?: readonly Way
 ];
 
 describe.each(ways)('what the contract allows is sent, by way of %s', (way) => {
-  it.each(allowedPassbacks.filter(({ by = ways }) => by.includes(way)))('$what', async ({ given }) => {
-    const { received, refused } = await giver.give(way, given);
-    expect({ refused, received }).toEqual({ refused: null, received: [expectedOf(way, given)] });
-  });
+  it.each(allowedPassbacks.filter(({ by = ways }) => by.includes(way)))(
+    '$what',
+    async ({ given }) => {
+      const { received, refused } = await giver.give(way, given);
+      expect({ refused, received }).toEqual({ refused: null, received: [expectedOf(way, given)] });
+    },
+  );
 });
 
 interface Forbidden {
@@ -197,15 +214,31 @@ const inJson: readonly Way[] = ['stdin', 'NDJSON', 'SDK'];
 
 const forbidden: readonly Forbidden[] = [
   { what: 'no user (§4.2 rule 1)', given: { user_info }, says: /union_?id/i },
-  { what: 'an empty union ID', given: { union_id: '', user_info }, says: /union_id|union-id|unionId/ },
+  {
+    what: 'an empty union ID',
+    given: { union_id: '', user_info },
+    says: /union_id|union-id|unionId/,
+  },
   {
     what: 'an empty primary key',
     given: { primary_key: '', user_info },
     says: /primary_key|primary-key|primaryKey|union_id/,
   },
-  { what: 'a primary key that is no key (§4.2 rule 2)', given: { primary_key: 'x', user_info }, says: /"x"/ },
-  { what: 'a primary key in another letter case', given: { primary_key: 'A', user_info }, says: /"A"/ },
-  { what: 'a primary key without a value', given: { primary_key: 'x', user_info: [['x', '']] }, says: /"x"/ },
+  {
+    what: 'a primary key that is no key (§4.2 rule 2)',
+    given: { primary_key: 'x', user_info },
+    says: /"x"/,
+  },
+  {
+    what: 'a primary key in another letter case',
+    given: { primary_key: 'A', user_info },
+    says: /"A"/,
+  },
+  {
+    what: 'a primary key without a value',
+    given: { primary_key: 'x', user_info: [['x', '']] },
+    says: /"x"/,
+  },
   ...[null, true, false].map((value) => ({
     what: `a primary key whose value is ${value}`,
     given: { primary_key: 'x', user_info: [['x', value]] as const },
@@ -251,9 +284,19 @@ const forbidden: readonly Forbidden[] = [
     says: /is empty/,
     by: ['SDK'] as const,
   })),
-  { what: 'a name with a comma', given: { code: 'x', info_names: ['a,b'] }, says: /comma/, by: ['SDK'] },
+  {
+    what: 'a name with a comma',
+    given: { code: 'x', info_names: ['a,b'] },
+    says: /comma/,
+    by: ['SDK'],
+  },
   { what: 'an empty name', given: { code: 'x', info_names: [''] }, says: /empty/, by: ['SDK'] },
-  { what: 'an empty list of names', given: { code: 'x', info_names: [] }, says: /empty/, by: ['SDK'] },
+  {
+    what: 'an empty list of names',
+    given: { code: 'x', info_names: [] },
+    says: /empty/,
+    by: ['SDK'],
+  },
   ...[Number.NaN, Number.POSITIVE_INFINITY, undefined, 2 ** 60, new Date(0)].map((value) => ({
     what: `a value that JSON does not have: ${value}`,
     given: { union_id: 'u1', user_info: [['a', value]] as const },
@@ -296,9 +339,18 @@ const forbidden: readonly Forbidden[] = [
   })),
 ];
 
-describe.each(ways)('what the contract forbids is refused before anything is sent, by way of %s', (way) => {
-  it.each(forbidden.filter(({ by = ways }) => by.includes(way)))('$what', async ({ given, says }) => {
-    const { received, refused } = await giver.give(way, given);
-    expect({ refused, received }).toEqual({ refused: expect.stringMatching(says), received: [] });
-  });
-});
+describe.each(ways)(
+  'what the contract forbids is refused before anything is sent, by way of %s',
+  (way) => {
+    it.each(forbidden.filter(({ by = ways }) => by.includes(way)))(
+      '$what',
+      async ({ given, says }) => {
+        const { received, refused } = await giver.give(way, given);
+        expect({ refused, received }).toEqual({
+          refused: expect.stringMatching(says),
+          received: [],
+        });
+      },
+    );
+  },
+);

@@ -27,7 +27,9 @@ const text = fc
   .oneof(
     fc.string({ unit: 'grapheme', maxLength: 12 }),
     fc
-      .array(fc.oneof(signs, fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 })), { maxLength: 8 })
+      .array(fc.oneof(signs, fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 })), {
+        maxLength: 8,
+      })
       .map((parts) => parts.join('')),
   )
   .filter((text) => text.trim() !== '');
@@ -42,7 +44,11 @@ const read: fc.Arbitrary<Given> = fc.record(
 const passback: fc.Arbitrary<Given> = fc.record({
   ...settings,
   union_id: text.filter((id) => !shortened.test(id)),
-  user_info: fc.uniqueArray(fc.tuple(key, text), { minLength: 1, maxLength: 4, selector: ([name]) => name }),
+  user_info: fc.uniqueArray(fc.tuple(key, text), {
+    minLength: 1,
+    maxLength: 4,
+    selector: ([name]) => name,
+  }),
 });
 const byPrimaryKey = passback.map(
   ({ union_id, user_info = [], ...rest }): Given => ({

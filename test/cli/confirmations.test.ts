@@ -20,10 +20,18 @@ describe('profile import', () => {
     writeFileSync(`${machine.folder}/shop.json`, exported.stdout);
 
     const taken = await machine.run(['profile', 'import', 'shop.json', '--app-secret-env', 'S']);
-    expect(taken).toMatchObject({ status: 3, stderr: expect.stringContaining('there is a profile "shop"') });
+    expect(taken).toMatchObject({
+      status: 3,
+      stderr: expect.stringContaining('there is a profile "shop"'),
+    });
     const missing = await machine.run(['profile', 'import', 'shop.json', '--name', 'two']);
-    expect(missing).toMatchObject({ status: 2, stderr: expect.stringContaining('--app-secret-stdin') });
-    const done = await machine.run('profile import shop.json --name two --app-secret-env S'.split(' '));
+    expect(missing).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--app-secret-stdin'),
+    });
+    const done = await machine.run(
+      'profile import shop.json --name two --app-secret-env S'.split(' '),
+    );
     expect(done.status).toBe(0);
     const again = JSON.parse((await machine.run(['profile', 'export', 'two'])).stdout);
     expect(again).toEqual({ ...JSON.parse(exported.stdout), name: 'two' });
@@ -31,10 +39,17 @@ describe('profile import', () => {
 
   it('refuses a command, whatever it is answered, and what is no profile', async () => {
     const profile = JSON.parse((await machine.run(['profile', 'export', 'shop'])).stdout);
-    const foreign = { ...profile, name: 'foreign', secret: { kind: 'command', command: 'touch ran' } };
+    const foreign = {
+      ...profile,
+      name: 'foreign',
+      secret: { kind: 'command', command: 'touch ran' },
+    };
     writeFileSync(`${machine.folder}/foreign.json`, JSON.stringify(foreign));
     const refused = await machine.run(['profile', 'import', 'foreign.json', '--yes']);
-    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('secret is not taken from') });
+    expect(refused).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('secret is not taken from'),
+    });
     expect(existsSync(`${machine.folder}/ran`)).toBe(false);
     for (const json of [
       '[]',
@@ -71,13 +86,17 @@ it('a rotation asks also where the old secret stays valid for a while', async ()
   const rotate = ['rotate-secret', '--app-key', 'rotated', '--overlap', '24h'];
   const asked = await app(...rotate);
   expect(asked).toMatchObject({ status: 2, stdout: '' });
-  expect(asked.stderr).toContain('One of an earlier rotation stops working now.\nNothing was done.');
+  expect(asked.stderr).toContain(
+    'One of an earlier rotation stops working now.\nNothing was done.',
+  );
   expect((await app(...rotate, '--yes')).status).toBe(0);
 });
 
 it('USERINFO_DATABASE names the database, unless --database does', async () => {
   const env = { USERINFO_DATABASE: machine.database };
-  expect((await machine.run(['admin', 'app', 'list', '--json'], { env })).stdout).toContain('"app_key":"k"');
+  expect((await machine.run(['admin', 'app', 'list', '--json'], { env })).stdout).toContain(
+    '"app_key":"k"',
+  );
   const other = await machine.run(['admin', 'app', 'list', '--database', 'other.db'], { env });
   expect(other).toMatchObject({ status: 2, stderr: expect.stringContaining('other.db') });
   expect((await machine.run(['admin', 'app', 'list', '--database', ''], { env })).status).toBe(2);
@@ -87,7 +106,9 @@ it('data is printed in the format that is asked for', async () => {
   expect(JSON.parse((await machine.run(['profile', 'path', '--json'])).stdout)).toEqual({
     path: machine.profileFile,
   });
-  expect((await machine.run(['profile', 'export', 'shop', '-o', 'yaml'])).stdout).toMatch(/^name: shop$/m);
+  expect((await machine.run(['profile', 'export', 'shop', '-o', 'yaml'])).stdout).toMatch(
+    /^name: shop$/m,
+  );
 });
 
 it('people get local times, and words for what is not bounded; programs get the values', async () => {
@@ -110,7 +131,9 @@ it('people get local times, and words for what is not bounded; programs get the 
     'The code gives access to everything and expires in 5 min.\n',
   );
   const list = ['admin', 'code', 'list', '--tenant-code', 'acme'];
-  expect((await machine.run(list, { env })).stdout).toMatch(/everything +│ unlimited +│ in \d+ (min|s) /);
+  expect((await machine.run(list, { env })).stdout).toMatch(
+    /everything +│ unlimited +│ in \d+ (min|s) /,
+  );
   const [json] = JSON.parse((await machine.run([...list, '--json'], { env })).stdout);
   expect(json).toMatchObject({ info_names: null, uses_left: null, expires_at: expect.any(Number) });
 });
@@ -118,14 +141,21 @@ it('people get local times, and words for what is not bounded; programs get the 
 it.each<[line: string, said: string, env?: Record<string, string>]>([
   ['-p shop read c --dry-run', 'warning: other users can read the app secret in '],
   ['admin code list --tenant-code none', 'there are none'],
-  ['admin app create --tenant-code acme --channel web --app-key k2', 'The secret is shown only once.'],
+  [
+    'admin app create --tenant-code acme --channel web --app-key k2',
+    'The secret is shown only once.',
+  ],
   ['admin app disable --app-key k2', 'disabled app "k2"'],
   ['admin app set --app-key k2 --channel app', 'changed app "k2"'],
   ['admin app delete --app-key k2 --yes', 'deleted app "k2"'],
   ['profile rename two three', 'renamed "two" to "three"'],
   ['profile set three --channel app', 'changed "three" (test, '],
   ['profile use three', 'now using "three" (test, '],
-  ['profile use shop', 'USERINFO_PROFILE is "three" and takes prece', { USERINFO_PROFILE: 'three' }],
+  [
+    'profile use shop',
+    'USERINFO_PROFILE is "three" and takes prece',
+    { USERINFO_PROFILE: 'three' },
+  ],
   ['profile delete three --yes', 'deleted "three"'],
 ])('%s says: %s', async (line, said, more = {}) => {
   chmodSync(machine.profileFile, 0o644);

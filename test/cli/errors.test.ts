@@ -19,7 +19,11 @@ describe('with --json, an error', () => {
     ['INVALID_INPUT', 2, ['passback', 'a\u009b', '--union-id', 'u']],
     ['PROFILE', 3, ['read', 'c', '-p', 'no"such']],
     ['REJECTED', 4, ['read', 'c', '-p', 'local']],
-    ['NO_ANSWER', 5, ['read', 'c', '-p', 'local', '--base-url', 'http://127.0.0.1:1', '--attempts', '1']],
+    [
+      'NO_ANSWER',
+      5,
+      ['read', 'c', '-p', 'local', '--base-url', 'http://127.0.0.1:1', '--attempts', '1'],
+    ],
   ])('%s (%i) is one line of JSON on stderr: %j', async (code, exit, args) => {
     const done = await machine.run([...args, '--json']);
     expect(done.status).toBe(exit);
@@ -29,7 +33,9 @@ describe('with --json, an error', () => {
       error: {
         code,
         message: expect.stringMatching(/^\S.*\S$/),
-        ...(code === 'REJECTED' ? { result_code: 40106 } : code === 'INVALID_INPUT' && { sent: 'nothing' }),
+        ...(code === 'REJECTED'
+          ? { result_code: 40106 }
+          : code === 'INVALID_INPUT' && { sent: 'nothing' }),
         hint: expect.stringMatching(/\S/),
         ...(code === 'PROFILE' && { commands: ['userinfo profile list'] }),
         exit,
@@ -79,7 +85,9 @@ describe('a refused signature', () => {
       'A wrong secret is the likeliest cause. Enter it again, by the first',
     );
     const [first = ''] =
-      /userinfo [a-z]+ [^"\n]*--app-secret-stdin|userinfo sign [^"\n]*/.exec(done.stderr + done.stdout) ?? [];
+      /userinfo [a-z]+ [^"\n]*--app-secret-stdin|userinfo sign [^"\n]*/.exec(
+        done.stderr + done.stdout,
+      ) ?? [];
     expect(first).toBe('userinfo profile set local --app-secret-stdin');
     await machine.type(`printf %s '${profiles.local.secret.value}' | ${first}`);
     const again = await machine.run(['read', 'c', '-p', 'local']);
@@ -88,7 +96,9 @@ describe('a refused signature', () => {
 
   it('says to set the variable again where the secret is in one', async () => {
     const { stderr } = await machine.run(['read', 'c', '-p', 'local'], { env });
-    expect(stderr).toContain('A wrong secret is the likeliest cause. Set USERINFO_APP_SECRET again. To see');
+    expect(stderr).toContain(
+      'A wrong secret is the likeliest cause. Set USERINFO_APP_SECRET again. To see',
+    );
   });
 
   it('is a wrong rule where sign was refused, and not app_sign', async () => {
@@ -102,7 +112,8 @@ describe('a refused signature', () => {
   });
 
   it('leads to the search for a rule if sign has another length, too', async () => {
-    const useRule = (rule: string) => machine.run(['profile', 'set', 'local', '--signing-preset', rule]);
+    const useRule = (rule: string) =>
+      machine.run(['profile', 'set', 'local', '--signing-preset', rule]);
     await useRule('sign=query-hmac-sha256');
     const { stderr } = await machine.run(['read', 'c', '-p', 'local']);
     await useRule('default');
@@ -120,7 +131,12 @@ describe('a refused signature', () => {
 
 describe('an error says where the value came from that may be wrong', () => {
   it.each<[string, readonly string[], Record<string, string>, RegExp]>([
-    ['the address', ['--base-url', 'http://127.0.0.1:1'], {}, /The base URL comes from --base-url\./],
+    [
+      'the address',
+      ['--base-url', 'http://127.0.0.1:1'],
+      {},
+      /The base URL comes from --base-url\./,
+    ],
     [
       'the address',
       [],
@@ -146,16 +162,24 @@ it.runIf(process.platform === 'linux')(
   async () => {
     const add = ['profile', 'add', 'x', '--base-url', 'https://example.com', '--tenant-code', 'a'];
     const env = { USERINFO_CONFIG_DIR: '/proc/none/config' };
-    const done = await machine.run([...add, '--channel', 'b', '--app-key', 'k', '--app-secret-env', 'S'], {
-      env,
-    });
+    const done = await machine.run(
+      [...add, '--channel', 'b', '--app-key', 'k', '--app-secret-env', 'S'],
+      {
+        env,
+      },
+    );
     expect(done).toMatchObject({ status: 3, stderr: expect.stringContaining('cannot be written') });
   },
 );
 
 it.each<[string, readonly string[], Record<string, string>, string]>([
   ['of the demo', ['demo'], { TMPDIR: '/none' }, '/none/userinfo-demo-'],
-  ['of a database', ['serve', '--port', '0', '--database', '/none/a.db'], {}, 'database /none/a.db'],
+  [
+    'of a database',
+    ['serve', '--port', '0', '--database', '/none/a.db'],
+    {},
+    'database /none/a.db',
+  ],
   [
     'of a platform',
     ['profile', 'set', 'local', '--platform', '/none'],

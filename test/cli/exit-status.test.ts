@@ -53,7 +53,8 @@ it('an interruption has the status of one, and what nobody knows that of a bug',
 
 it('a database that cannot answer is no bug and no bad input: exit status 5, and what to do', async () => {
   using machine = new Machine();
-  const admin = (...args: string[]) => machine.run(['admin', ...args, '--database', machine.database]);
+  const admin = (...args: string[]) =>
+    machine.run(['admin', ...args, '--database', machine.database]);
   const app = ['--tenant-code', 'acme', '--channel', 'web', '--app-key'];
   expect((await admin('app', 'create', ...app, 'k1')).status).toBe(0);
   const lock = `import sqlite3, sys
@@ -61,7 +62,9 @@ database = sqlite3.connect(sys.argv[1], isolation_level=None)
 database.execute('BEGIN EXCLUSIVE')
 print('locked', flush=True)
 sys.stdin.read()`;
-  const other = spawn('python3', ['-c', lock, machine.database], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const other = spawn('python3', ['-c', lock, machine.database], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const ended = new Promise((resolve) => other.once('close', resolve));
   await new Promise((resolve) => other.stdout.once('data', resolve));
   const [plain, json] = await Promise.all([
@@ -82,7 +85,10 @@ sys.stdin.read()`;
 it('an error outside of every command is reported, too, with status 1', () => {
   const script = `Object.defineProperty(process, 'stdin', { get() { throw new Error('no standard input') } });
     require('../../dist/cli/main.cjs').main(process)`;
-  const child = spawnSync(process.execPath, ['-e', script], { cwd: import.meta.dirname, encoding: 'utf8' });
+  const child = spawnSync(process.execPath, ['-e', script], {
+    cwd: import.meta.dirname,
+    encoding: 'utf8',
+  });
   expect(child.status).toBe(1);
   expect(child.stderr).toMatch(/^error: no standard input\nThis is a bug in userinfo: .+\n$/);
 });

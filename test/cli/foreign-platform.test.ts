@@ -54,7 +54,9 @@ describe('a success with other types than those of §4.1', () => {
     expect(platform.requests).toHaveLength(codes.length);
     const results = readFileSync(`${rows}.results.ndjson`, 'utf8').trim().split('\n');
     expect(results.filter((line) => line.includes('"extension_info":[]'))).toHaveLength(40);
-    expect(results.find((line) => line.includes('"failed"'))).toContain('"code":40106,"msg":"code expired"');
+    expect(results.find((line) => line.includes('"failed"'))).toContain(
+      '"code":40106,"msg":"code expired"',
+    );
     const unknown = JSON.parse(results.find((line) => line.includes('"unknown"')) ?? '');
     expect(unknown).toMatchObject({ body: expect.stringContaining('"SIGN_INVALID"') });
     // By it the operator finds the request: each line has that of its row.
@@ -66,7 +68,9 @@ describe('a success with other types than those of §4.1', () => {
       named.map(({ line }) => codes[line - 2]),
     );
     const again = await run('bulk', 'read', rows, '--restart');
-    expect(again.stderr).toContain('warning: "extension_info" is an array, not an object, in 40 rows\n');
+    expect(again.stderr).toContain(
+      'warning: "extension_info" is an array, not an object, in 40 rows\n',
+    );
   });
 });
 
@@ -77,8 +81,12 @@ describe('a refusal in the words of a gateway', () => {
       status: 4,
       stdout: '{"code":40001,"message":"bad sign \\u001b[31m","request_id":"r-18"}\n',
     });
-    expect(JSON.parse(done.stderr).error.message).toBe('the service answered 40001 "bad sign \\u001b[31m"');
-    expect((await run('read', 'unexplained')).stderr).toContain('the service answered 1001 without a msg');
+    expect(JSON.parse(done.stderr).error.message).toBe(
+      'the service answered 40001 "bad sign \\u001b[31m"',
+    );
+    expect((await run('read', 'unexplained')).stderr).toContain(
+      'the service answered 1001 without a msg',
+    );
   });
 });
 
@@ -135,7 +143,9 @@ it.each([
 it('the table has the whole envelope, and values as they came', async () => {
   const traced = await run('read', 'traced');
   expect(traced.stdout).toMatch(/^1001 bad sign\nenvelope\n/);
-  expect(traced.stdout).toMatch(/│ data +│ expected sign over a=1 │\n│ request_id +│ r-18 +│\n│ ts +│ 1\.50/);
+  expect(traced.stdout).toMatch(
+    /│ data +│ expected sign over a=1 │\n│ request_id +│ r-18 +│\n│ ts +│ 1\.50/,
+  );
   const gateway = await run('read', 'gateway');
   expect(gateway.stdout).toMatch(
     /^40001\nenvelope\n.*\n│ message +│ bad sign \\u001b\[31m │\n│ request_id +│ r-18/,

@@ -31,9 +31,12 @@ beforeAll(async () => {
     SHOP_SECRET: 'secret-of-the-shop',
   };
   const values = deploymentFlags(server.url);
-  const added = await machine.run(['profile', 'add', 'shop', ...values, '--app-secret-env', 'SHOP_SECRET'], {
-    env,
-  });
+  const added = await machine.run(
+    ['profile', 'add', 'shop', ...values, '--app-secret-env', 'SHOP_SECRET'],
+    {
+      env,
+    },
+  );
   expect(added).toMatchObject({ status: 0 });
   before = readFileSync(machine.profileFile, 'utf8');
 });
@@ -65,7 +68,11 @@ const inPlatform: [place: string, content: object, option: string][] = [
 ];
 const ofOneself: typeof inPlatform = [
   ['secret', { secret: { kind: 'command', command } }, '--app-secret-stdin'],
-  ['secret', { secret: { kind: 'environment', name: 'AWS_SECRET_ACCESS_KEY' } }, '--app-secret-stdin'],
+  [
+    'secret',
+    { secret: { kind: 'environment', name: 'AWS_SECRET_ACCESS_KEY' } },
+    '--app-secret-stdin',
+  ],
   ['secret', { secret: { kind: 'file' } }, '--app-secret-stdin'],
   ['proxy', { proxy: 'http://127.0.0.1:9' }, '--proxy http://proxy.example:3128'],
   ['ca_file', { ca_file: '/tmp/mitm.pem' }, '--ca-file authority.pem'],
@@ -88,7 +95,9 @@ const inRecipe: typeof inPlatform = [
   ['signing.sign.module', { signing: { sign: { module } } }, '--signing-module signer.mjs'],
 ];
 
-type Way = (given: object) => Promise<{ readonly message: string; readonly commands: readonly string[] }>;
+type Way = (
+  given: object,
+) => Promise<{ readonly message: string; readonly commands: readonly string[] }>;
 
 /** A command that reads the file. */
 const by =
@@ -109,8 +118,23 @@ const from =
     );
   };
 const byVariable = () => ({ ...env, USERINFO_PLATFORM: file });
-const values = { baseUrl: 'http://127.0.0.1:9', tenantCode: 't', channel: 'c', appKey: 'k', appSecret: 's' };
-const added = ['--tenant-code', 'a', '--channel', 'w', '--app-key', 'k', '--base-url', 'http://127.0.0.1:9'];
+const values = {
+  baseUrl: 'http://127.0.0.1:9',
+  tenantCode: 't',
+  channel: 'c',
+  appKey: 'k',
+  appSecret: 's',
+};
+const added = [
+  '--tenant-code',
+  'a',
+  '--channel',
+  'w',
+  '--app-key',
+  'k',
+  '--base-url',
+  'http://127.0.0.1:9',
+];
 
 const platformWays: Record<string, Way> = {
   'read --platform': by('read', 'c1', '--platform', file),
@@ -187,7 +211,9 @@ describe('a file that is handed over', () => {
     const given = { ...rest, ...content };
     writeFileSync(file, JSON.stringify(given));
     const { message, commands } = await way(given);
-    expect(message).toMatch(new RegExp(`: ${place.replaceAll('.', '\\.')} is not taken from a file$`));
+    expect(message).toMatch(
+      new RegExp(`: ${place.replaceAll('.', '\\.')} is not taken from a file$`),
+    );
     expect(commands).toEqual([`userinfo profile set shop ${option}`]);
     expect(existsSync(marker)).toBe(false);
     expect(server.requests).toEqual([]);
@@ -197,7 +223,9 @@ describe('a file that is handed over', () => {
   it('and the commands of that advice work', async () => {
     const options = new Set(table.map(([, , , option]) => option));
     for (const option of options) {
-      const { status } = await machine.type(`echo typed | userinfo profile set shop ${option}`, { env });
+      const { status } = await machine.type(`echo typed | userinfo profile set shop ${option}`, {
+        env,
+      });
       expect([option, status]).toEqual([option, 0]);
     }
     const { shop } = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles;

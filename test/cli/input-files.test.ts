@@ -61,7 +61,8 @@ const words: Readonly<Record<string, string>> = {
 
 describe.skipIf(process.platform === 'win32')('a file that is named to a command', () => {
   it.each(Object.keys(kinds))('is refused in words if it is a %s', async (kind) => {
-    // A pipe is waited for: one command that reads a file whole stands for all, each in a process of its own.
+    // A pipe is waited for: one command that reads a file whole stands for all, each in a process
+    // of its own.
     const whole = Object.entries(uses).slice(0, kind === 'pipe' ? 1 : undefined);
     const all = [...whole, ...(kind === 'large file' ? [] : Object.entries(streams))];
     const runs: ReturnType<typeof machine.run>[] = [];
@@ -137,12 +138,18 @@ describe.skipIf(process.platform === 'win32')(
   },
 );
 
-it.skipIf(process.platform === 'win32')('a signing module that is a pipe is not loaded', async () => {
-  const values = deploymentFlags(server.url);
-  const signing = ['--app-secret-env', 'SECRET', '--signing-module', 'pipe'];
-  const added = await machine.run(['profile', 'add', 'module', ...values, ...signing]);
-  expect(added).toMatchObject({ status: 2, stderr: expect.stringContaining('"pipe" is not a file') });
-});
+it.skipIf(process.platform === 'win32')(
+  'a signing module that is a pipe is not loaded',
+  async () => {
+    const values = deploymentFlags(server.url);
+    const signing = ['--app-secret-env', 'SECRET', '--signing-module', 'pipe'];
+    const added = await machine.run(['profile', 'add', 'module', ...values, ...signing]);
+    expect(added).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('"pipe" is not a file'),
+    });
+  },
+);
 
 it
   .skipIf(process.platform === 'win32')
@@ -155,7 +162,10 @@ it
     'admin user find --tenant-code acme --key mobile',
   ])('what is endless is not read beyond 16 MiB: %s', async (args) => {
   const endless = await machine.shell(`yes aaaaaaaa | userinfo ${args}`, { env });
-  expect(endless).toMatchObject({ status: 2, stderr: expect.stringContaining('it is larger than 16 MiB') });
+  expect(endless).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('it is larger than 16 MiB'),
+  });
 });
 
 it.skipIf(process.platform !== 'linux')('nor is a file without a size (needs /proc)', () => {
@@ -165,7 +175,9 @@ it.skipIf(process.platform !== 'linux')('nor is a file without a size (needs /pr
 it.skipIf(process.platform === 'win32')('a named pipe is waited for only so long', async () => {
   rmSync(path('quiet'), { force: true });
   execFileSync('mkfifo', [path('quiet')]);
-  await expect(openInput(path('quiet'), undefined, 50)).rejects.toThrow('no process writes to the pipe');
+  await expect(openInput(path('quiet'), undefined, 50)).rejects.toThrow(
+    'no process writes to the pipe',
+  );
   const interrupt = new AbortController();
   setTimeout(() => interrupt.abort(), 20);
   await expect(openInput(path('quiet'), interrupt.signal)).rejects.toThrow(/abort/);

@@ -17,7 +17,11 @@ const personal = {
 const record = {
   tenant_code: 'acme',
   union_id: 'u001',
-  basic_info: { mobile: personal.mobile, id_card: personal.id_card, chat_nickname: personal.chat_nickname },
+  basic_info: {
+    mobile: personal.mobile,
+    id_card: personal.id_card,
+    chat_nickname: personal.chat_nickname,
+  },
   login_device_info: [{ brand: 'Acme', device_token: personal.device_token }],
   gps: personal.gps,
 };
@@ -29,7 +33,11 @@ const withoutHeader = [',', ';', ' ,'].map(
   (between) => `${[personal.mobile, personal.chat_nickname, personal.id_card].join(between)}\nx\n`,
 );
 withoutHeader.push(`${personal.mobile},${personal.mobile}\nx,y\n`, `${personal.id_card}\nx\n`);
-const valuesAsNames = JSON.stringify({ union_id: 'u001', [personal.mobile]: 'x', [personal.id_card]: 'y' });
+const valuesAsNames = JSON.stringify({
+  union_id: 'u001',
+  [personal.mobile]: 'x',
+  [personal.id_card]: 'y',
+});
 
 let machine: ServedMachine;
 let secret: string;
@@ -46,18 +54,49 @@ beforeAll(async () => {
 
 afterAll(() => machine[Symbol.asyncDispose]());
 
-/** Commands that print nothing of a person, each with what it reads from standard input. `CODE` is a fresh code. */
+/**
+ * Commands that print nothing of a person, each with what it reads from standard input. `CODE` is a
+ * fresh code.
+ */
 const commands: readonly (readonly [args: readonly string[], stdin?: string])[] = [
   [['passback', '--user-info', '-', '--union-id', 'u001', '--verbose'], userInfo],
-  [['passback', `mobile=${personal.mobile}`, 'a=x', '--primary-key', 'mobile', '--verbose', '--json']],
-  [['passback', `mobile=${personal.mobile}`, `mobile=${personal.mobile}`, '--union-id', 'u001', '--verbose']],
+  [
+    [
+      'passback',
+      `mobile=${personal.mobile}`,
+      'a=x',
+      '--primary-key',
+      'mobile',
+      '--verbose',
+      '--json',
+    ],
+  ],
+  [
+    [
+      'passback',
+      `mobile=${personal.mobile}`,
+      `mobile=${personal.mobile}`,
+      '--union-id',
+      'u001',
+      '--verbose',
+    ],
+  ],
   [['passback', `mobile:=${personal.mobile}x`, '--union-id', 'u001', '--verbose']],
   [['passback', '--user-info', '-', '--union-id', 'nobody', '--verbose'], userInfo],
   [['passback', '--user-info', '-', '--union-id', 'u001', '--verbose'], userInfo.slice(0, -3)],
   [['passback', '--user-info', '-', '--union-id', 'u001', '--print-curl'], userInfo],
   [['passback', '--user-info', '-', '--union-id', 'u001', '--dry-run', '--json'], userInfo],
   [
-    ['passback', '--user-info', '-', '--union-id', 'u001', '--base-url', 'http://127.0.0.1:9', '--verbose'],
+    [
+      'passback',
+      '--user-info',
+      '-',
+      '--union-id',
+      'u001',
+      '--base-url',
+      'http://127.0.0.1:9',
+      '--verbose',
+    ],
     userInfo,
   ],
   [['bulk', 'passback', 'rows.ndjson', '--verbose']],
@@ -92,7 +131,9 @@ const commands: readonly (readonly [args: readonly string[], stdin?: string])[] 
   [['admin', 'app', 'list', '--json', '--database', 'userinfo.db']],
 ];
 
-/** The files of a run, but for the service's own database, the profiles and what we wrote ourselves. */
+/**
+ * The files of a run, but for the service's own database, the profiles and what we wrote ourselves.
+ */
 function writtenFiles(): string[] {
   const ours = /userinfo\.db|profiles\.json$|rows\.ndjson$/;
   const entries: Dirent[] = readdirSync(machine.folder, { recursive: true, withFileTypes: true });
@@ -112,12 +153,15 @@ describe('no secret and no personal data is in', () => {
       const shown = [done.stdout, done.stderr, machine.log.slice(logged)].join('\n');
       expect(done.status).not.toBe(1);
       expect(done.stdout + done.stderr).not.toBe('');
-      const traced = args.includes('explain') ? [] : [code === 'CODE' ? 'never-to-be-seen-4711' : code];
+      const traced = args.includes('explain')
+        ? []
+        : [code === 'CODE' ? 'never-to-be-seen-4711' : code];
       const files = writtenFiles().map((file) => [file, readFileSync(file, 'latin1')] as const);
       for (const value of [secret, ...Object.values(personal), ...traced]) {
         expect(shown).not.toContain(value);
         const bytes = Buffer.from(value).toString('latin1');
-        for (const [file, content] of files) expect([file, content.includes(bytes)]).toEqual([file, false]);
+        for (const [file, content] of files)
+          expect([file, content.includes(bytes)]).toEqual([file, false]);
       }
     },
   );
@@ -154,9 +198,16 @@ it('the password of a proxy is shown by --print-curl --reveal alone', async () =
   const env = { USERINFO_PROXY: `http://me:${typed}@proxy.example:3128` };
   const there = ['-p', 'local', '--base-url', 'https://service.example'];
   const curl = ['read', 'c', ...there, '--print-curl'];
-  for (const args of [curl, ['profile', 'show', ...there], ['profile', 'show', ...there, '--json']]) {
+  for (const args of [
+    curl,
+    ['profile', 'show', ...there],
+    ['profile', 'show', ...there, '--json'],
+  ]) {
     const { status, stdout, stderr } = await machine.run(args, { env });
-    expect([status, stdout]).toEqual([0, expect.stringContaining('http://****@proxy.example:3128')]);
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringContaining('http://****@proxy.example:3128'),
+    ]);
     expect(stdout + stderr).not.toContain(typed);
   }
   const revealed = await machine.run([...curl, '--reveal'], { env });
@@ -172,7 +223,8 @@ it('a read shows personal data unless --mask is set', async () => {
 
 it('--mask changes nothing else in the received JSON', async () => {
   const read = async (...args: string[]) =>
-    (await machine.run(['-p', 'local', 'read', await machine.issueCode(), '--json', ...args])).stdout;
+    (await machine.run(['-p', 'local', 'read', await machine.issueCode(), '--json', ...args]))
+      .stdout;
   const masked = (await read()).replaceAll(
     /("(?:mobile|id_card|chat_nickname|device_token|gps)":)"[^"]+"/g,
     '$1"?"',
@@ -198,7 +250,10 @@ it.skipIf(process.platform !== 'linux')(
 
 it.each([
   ['postgres://me:secret@db.example/app', 'postgres://me@db.example/app'],
-  ['--database=postgresql://me:se@cret@db.example/app', '--database=postgresql://me@db.example/app'],
+  [
+    '--database=postgresql://me:se@cret@db.example/app',
+    '--database=postgresql://me@db.example/app',
+  ],
   [
     'postgres://db/app?password=secret&sslpassword=secret&sslmode=require',
     'postgres://db/app?sslmode=require',

@@ -12,7 +12,16 @@ const path = (name: string) => join(machine.folder, name);
 /** Pastes a text into a shell. */
 const paste = (line: string) =>
   execFileSync('sh', ['-c', line], { cwd: machine.folder, encoding: 'utf8', stdio: 'pipe' });
-const values = ['--base-url', 'https://h.example', '--tenant-code', 't', '--channel', 'c', '--app-key', 'k'];
+const values = [
+  '--base-url',
+  'https://h.example',
+  '--tenant-code',
+  't',
+  '--channel',
+  'c',
+  '--app-key',
+  'k',
+];
 
 const hostile = [
   '$(touch PWN)',
@@ -27,14 +36,18 @@ describe.skipIf(process.platform === 'win32')('a hint that is pasted into a shel
   it.each(hostile)('restricts the folder %j, and does nothing else', async (name) => {
     const folder = path(name);
     const env = { USERINFO_CONFIG_DIR: folder };
-    await machine.run(['profile', 'add', 'p', ...values, '--app-secret-command', 'exit 7'], { env });
+    await machine.run(['profile', 'add', 'p', ...values, '--app-secret-command', 'exit 7'], {
+      env,
+    });
     chmodSync(folder, 0o777);
     const { status, stderr } = await machine.run(['read', 'c1'], { env });
     expect(status).toBe(3);
     paste(stderr.replace(/.*Restrict it:\n/s, ''));
     expect(existsSync(path('PWN'))).toBe(false);
     expect(statSync(folder).mode & 0o777).toBe(0o755);
-    expect((await machine.run(['read', 'c1'], { env })).stderr).toContain('ended with exit status 7');
+    expect((await machine.run(['read', 'c1'], { env })).stderr).toContain(
+      'ended with exit status 7',
+    );
   });
 
   it.each(hostile)('gives the key %j as one word', async (name) => {
@@ -43,7 +56,9 @@ describe.skipIf(process.platform === 'win32')('a hint that is pasted into a shel
       { env: { USERINFO_APP_SECRET: 's' } },
     );
     expect(status).toBe(2);
-    expect(paste(`printf %s ${stderr.replace(/.*for plain text write /s, '')}`)).toBe(`${name}=text`);
+    expect(paste(`printf %s ${stderr.replace(/.*for plain text write /s, '')}`)).toBe(
+      `${name}=text`,
+    );
     expect(existsSync(path('PWN'))).toBe(false);
   });
 

@@ -16,7 +16,11 @@ const basic = `Basic ${Buffer.from('tester:basic-never-to-be-shown').toString('b
 const platformFile = {
   signing: {
     app_sign: { message: [token], steps: [] },
-    sign: { message: ['$values', '$secret'], params: { exclude: ['app_sign'], pairSep: '' }, steps: ['md5'] },
+    sign: {
+      message: ['$values', '$secret'],
+      params: { exclude: ['app_sign'], pairSep: '' },
+      steps: ['md5'],
+    },
   },
   result_codes: {
     1001: { means: 'missingParameter', msg: 'param error' },
@@ -37,7 +41,12 @@ const platformFile = {
 } as const;
 
 /** Where one's own profile has the values of these headers. */
-const sources = ['--header', 'X-Gateway-Key=env:GATEWAY_KEY', '--header', 'Authorization=env:BASIC'];
+const sources = [
+  '--header',
+  'X-Gateway-Key=env:GATEWAY_KEY',
+  '--header',
+  'Authorization=env:BASIC',
+];
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
@@ -52,7 +61,9 @@ class PhpPlatform {
     return httpServer(({ method, path, query, headers, body: form }, response) => {
       const parameters = new Map([...new URLSearchParams(query), ...new URLSearchParams(form)]);
       const hasKeys = headers['x-gateway-key'] === gatewayKey && headers.authorization === basic;
-      const body = hasKeys ? this.#answer(method, path, parameters) : '{"code":9001,"message":"no key"}';
+      const body = hasKeys
+        ? this.#answer(method, path, parameters)
+        : '{"code":9001,"message":"no key"}';
       response.writeHead(200, { 'content-type': 'text/html; charset=UTF-8' }).end(body);
     });
   }
@@ -73,7 +84,10 @@ class PhpPlatform {
     const succeed = (data: string) => `{"code":200,"msg":"ok","data":${data}}`;
     if (path.endsWith('/passback_user_info') && method === 'PUT') {
       const id = parameters.get('union_id') ?? 'u1';
-      this.users.set(id, { ...this.users.get(id), ...JSON.parse(parameters.get('user_info') ?? '{}') });
+      this.users.set(id, {
+        ...this.users.get(id),
+        ...JSON.parse(parameters.get('user_info') ?? '{}'),
+      });
       return succeed(`{"union_id":"${id === 'merged' ? 'u1' : id}"}`);
     }
     if (!parameters.get('code')?.startsWith('good')) return refuse(1004, 'code error');
@@ -84,7 +98,11 @@ class PhpPlatform {
         `{"union_id":"u1","basic_info":${basicInfo},"extension_info":[],"login_device_info":[]}`,
       );
     }
-    const known: Record<string, string> = { mobile: '"13912345678"', wx_nickname: '"Ming"', acme_n: '1.50' };
+    const known: Record<string, string> = {
+      mobile: '"13912345678"',
+      wx_nickname: '"Ming"',
+      acme_n: '1.50',
+    };
     const members = names.map((name) => `"${name}":${known[name] ?? 'null'}`);
     return succeed(`{"union_id":"u1",${members.join(',')}}`);
   }
@@ -133,7 +151,10 @@ it('reads, and takes what the file says without a warning', async () => {
 
 it('passes back, also to a user who was merged into another', async () => {
   const done = await run(['passback', 'acme_level=gold', '--union-id', 'merged', '--json']);
-  expect(done).toMatchObject({ status: 0, stdout: '{"code":200,"msg":"ok","data":{"union_id":"u1"}}\n' });
+  expect(done).toMatchObject({
+    status: 0,
+    stdout: '{"code":200,"msg":"ok","data":{"union_id":"u1"}}\n',
+  });
   // Another file, for this command alone: as this project decided, that is another user.
   const strict = join(machine.folder, 'strict.json');
   writeFileSync(strict, JSON.stringify({ ...platformFile, passback_union_id: 'same' }));
@@ -170,7 +191,8 @@ it('is understood by doctor, explain and profile show', async () => {
   expect(JSON.parse(shown.stdout)).toMatchObject({
     chat_prefix: { value: 'wx_', origin: 'profile "php"' },
     headers: {
-      value: 'X-Gateway-Key (from the variable GATEWAY_KEY), Authorization (from the variable BASIC)',
+      value:
+        'X-Gateway-Key (from the variable GATEWAY_KEY), Authorization (from the variable BASIC)',
     },
   });
   const exported = await run(['profile', 'export', 'php']);
@@ -183,7 +205,9 @@ it('is understood by doctor, explain and profile show', async () => {
 it('sends its headers with every request, and never shows their values', async () => {
   const preview = await run(['read', 'good', '--print-curl']);
   expect(preview.stdout).toContain("--header 'x-gateway-key: ****'");
-  expect((await run(['read', 'good', '--dry-run', '--json'])).stdout).toContain('"authorization":"****"');
+  expect((await run(['read', 'good', '--dry-run', '--json'])).stdout).toContain(
+    '"authorization":"****"',
+  );
   const revealed = await run(['read', 'good', '--print-curl', '--reveal']);
   expect(revealed.stdout).toContain(`--header 'authorization: ${basic}'`);
   const missing = await run(['read', 'good'], {});
@@ -197,17 +221,29 @@ it('sends its headers with every request, and never shows their values', async (
   });
   expect(wrong).toMatchObject({ status: 4 });
   expect(wrong.stderr).toContain('no key');
-  const broken = await run(['read', 'good', '--verbose'], { GATEWAY_KEY: 'line-4711\nbreak', BASIC: basic });
-  expect(broken.stderr).toContain('the option headers: "X-Gateway-Key" is not the value of a header');
+  const broken = await run(['read', 'good', '--verbose'], {
+    GATEWAY_KEY: 'line-4711\nbreak',
+    BASIC: basic,
+  });
+  expect(broken.stderr).toContain(
+    'the option headers: "X-Gateway-Key" is not the value of a header',
+  );
   const printed = machine.printed.replace(revealed.stdout, '');
   for (const hidden of [gatewayKey, basic, 'another-key-4711', 'line-4711'])
     expect(printed).not.toContain(hidden);
   const written = readdirSync(machine.folder).filter((name) => /results|journal|failed/.test(name));
   expect(written).not.toEqual([]);
-  for (const name of written) expect(readFileSync(join(machine.folder, name), 'utf8')).not.toContain(basic);
+  for (const name of written)
+    expect(readFileSync(join(machine.folder, name), 'utf8')).not.toContain(basic);
 });
 
-const options = { baseUrl: 'http://127.0.0.1:9', tenantCode: 't', channel: 'c', appKey: 'k', appSecret: 's' };
+const options = {
+  baseUrl: 'http://127.0.0.1:9',
+  tenantCode: 't',
+  channel: 'c',
+  appKey: 'k',
+  appSecret: 's',
+};
 
 it.each<[object, string]>([
   // Those of RFC 9110 and 9112 by which a message is framed, forwarded or answered.
@@ -220,9 +256,9 @@ it.each<[object, string]>([
   [{ 'X-A': 'a ' }, '"X-A" is not the value of a header'],
   [{ 'X-A': 'x', 'x-a': 'y' }, '"x-a" is given twice'],
 ])('the headers %j are refused before anything is sent', (headers, problem) => {
-  expect(() => new UserInfoClient({ ...options, headers: headers as Record<string, string> })).toThrow(
-    problem,
-  );
+  expect(
+    () => new UserInfoClient({ ...options, headers: headers as Record<string, string> }),
+  ).toThrow(problem);
 });
 
 it('needs its headers: what lacks is named, with the command that sets it', async () => {
@@ -274,7 +310,11 @@ it('is served: a plain client gets the same answers from the service as from the
     platform: platformFile,
     users: [{ union_id: 'u1', basic_info: { mobile: '13912345678', chat_nickname: 'Ming' } }],
   });
-  const send = async (url: string, own: Record<string, string>, spoil: Record<string, string> = {}) => {
+  const send = async (
+    url: string,
+    own: Record<string, string>,
+    spoil: Record<string, string> = {},
+  ) => {
     const timestamp = String(Math.floor(Date.now() / 1000));
     const random = randomBytes(8).toString('hex');
     const all = { tenant_code: 'acme', app_key: 'a1', channel: 'web', random, timestamp, ...own };
@@ -282,7 +322,9 @@ it('is served: a plain client gets the same answers from the service as from the
     const sign = md5(sorted.map(([, value]) => value).join('') + secret);
     const query = new URLSearchParams({ ...all, app_sign: token, sign, ...spoil });
     const headers = { 'x-gateway-key': gatewayKey, authorization: basic };
-    const response = await fetch(`${url}/api/v1/server/user/user_info_for_third?${query}`, { headers });
+    const response = await fetch(`${url}/api/v1/server/user/user_info_for_third?${query}`, {
+      headers,
+    });
     return { status: response.status, text: await response.text() };
   };
   const phpUrl = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.php.base_url;
@@ -296,7 +338,11 @@ it('is served: a plain client gets the same answers from the service as from the
   ];
   for (const [own, spoil] of cases) {
     const code = own.code === 'CODE' ? await local.issueCode('u1') : 'bad';
-    const theirs = await send(phpUrl, { ...own, code: own.code === 'CODE' ? 'good' : 'bad' }, spoil);
+    const theirs = await send(
+      phpUrl,
+      { ...own, code: own.code === 'CODE' ? 'good' : 'bad' },
+      spoil,
+    );
     expect(await send(local.url, { ...own, code }, spoil)).toEqual(theirs);
   }
 });

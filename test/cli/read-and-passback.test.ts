@@ -26,7 +26,13 @@ describe('passback', () => {
     expect(whole.stdout).toMatch(/│ chat_nickname │ 张三 +│/);
 
     const names = ['mobile,acme_level', 'device_info', 'location_info'];
-    const named = await machine.run([...local, 'read', await machine.issueCode(), ...names, '--json']);
+    const named = await machine.run([
+      ...local,
+      'read',
+      await machine.issueCode(),
+      ...names,
+      '--json',
+    ]);
     expect(named).toMatchObject({ status: 0, stderr: '' });
     expect(JSON.parse(named.stdout)).toEqual({
       code: 200,
@@ -46,9 +52,12 @@ describe('passback', () => {
   it('keeps every value as it was written', async () => {
     const json =
       '{"k1":9007199254740993,"k2":1.00,"k3":true,"k4":"\\u4e2d\\/\\ud83d\\ude00","k5":"0013","k6":""}';
-    const done = await machine.run([...local, 'passback', '--user-info', '-', '--union-id', 'u001'], {
-      stdin: json,
-    });
+    const done = await machine.run(
+      [...local, 'passback', '--user-info', '-', '--union-id', 'u001'],
+      {
+        stdin: json,
+      },
+    );
     expect(done).toMatchObject({ status: 0, stderr: '' });
     expect((await machine.record()).extension_info).toMatchObject({
       k1: '9007199254740993',
@@ -65,16 +74,25 @@ describe('passback', () => {
 
   it('finds the user by primary key', async () => {
     const pairs = ['mobile=13800138000', 'by_key=yes'];
-    const done = await machine.run([...local, 'passback', ...pairs, '--primary-key', 'mobile', '--json']);
-    expect(done).toMatchObject({ status: 0, stdout: '{"code":200,"msg":"ok","data":{"union_id":"u001"}}\n' });
+    const done = await machine.run([
+      ...local,
+      'passback',
+      ...pairs,
+      '--primary-key',
+      'mobile',
+      '--json',
+    ]);
+    expect(done).toMatchObject({
+      status: 0,
+      stdout: '{"code":200,"msg":"ok","data":{"union_id":"u001"}}\n',
+    });
     expect((await machine.record()).extension_info).toMatchObject({ by_key: 'yes' });
   });
 
   it('prefers union_id if both are given', async () => {
     await machine.admin(['user', 'put'], '{"tenant_code":"acme","union_id":"u002"}');
-    const args = 'passback mobile=13800138000 both=yes --primary-key mobile --union-id u002 --json'.split(
-      ' ',
-    );
+    const args =
+      'passback mobile=13800138000 both=yes --primary-key mobile --union-id u002 --json'.split(' ');
     const done = await machine.run([...local, ...args]);
     expect(JSON.parse(done.stdout).data).toEqual({ union_id: 'u002' });
     expect((await machine.record('u002')).basic_info).toEqual({ mobile: '13800138000' });
@@ -90,9 +108,15 @@ describe('passback', () => {
       ['union_id=u001', 'a=x', '--union-id', 'u001'],
       'cannot be passed back\nNothing was sent. The user is named by --union-id',
     ],
-    [['-a=x', '--union-id', 'u001'], 'unknown option "-a"\nPut a -- before an argument that begins with -.'],
+    [
+      ['-a=x', '--union-id', 'u001'],
+      'unknown option "-a"\nPut a -- before an argument that begins with -.',
+    ],
     [['mobile:=""', 'a=x', '--primary-key', 'mobile'], 'primary_key "mobile" has no usable value'],
-    [['a=x', '--primary-key', 'mobile'], 'is not a key of user_info\nNothing was sent. Add the pair'],
+    [
+      ['a=x', '--primary-key', 'mobile'],
+      'is not a key of user_info\nNothing was sent. Add the pair',
+    ],
     [
       ['a=x', '--primary-key', 'a key with spaces'],
       'is not a key of user_info\nNothing was sent. Add the pair',
@@ -143,13 +167,16 @@ describe('passback', () => {
     [`passback a=x --union-id "$(printf '\\325\\305')"`, 'argument 6'],
     [`read "$(printf '\\325\\305')"`, 'argument 4'],
     [`read c "$(printf '\\325\\305')"`, 'argument 5'],
-  ])('%s, which is not UTF-8, is refused, and nothing is sent (needs Linux)', async (line, said) => {
-    const logged = machine.log;
-    const done = await machine.shell(`userinfo -p local ${line}`);
-    expect(done).toMatchObject({ status: 2, stdout: '' });
-    expect(done.stderr).toContain(`error: ${said} is not UTF-8`);
-    expect(machine.log).toBe(logged);
-  });
+  ])(
+    '%s, which is not UTF-8, is refused, and nothing is sent (needs Linux)',
+    async (line, said) => {
+      const logged = machine.log;
+      const done = await machine.shell(`userinfo -p local ${line}`);
+      expect(done).toMatchObject({ status: 2, stdout: '' });
+      expect(done.stderr).toContain(`error: ${said} is not UTF-8`);
+      expect(machine.log).toBe(logged);
+    },
+  );
 
   it.skipIf(process.platform !== 'linux')(
     'a variable that is not UTF-8 is refused, too (needs Linux)',
@@ -171,7 +198,10 @@ describe('passback', () => {
     expect(damaged.stderr).toContain('error: line 2: the record is not UTF-8');
     expect(damaged.stderr).toContain('The records of earlier lines are stored.');
     const first = await machine.shell(`printf '{' | ${put}`);
-    expect(first).toMatchObject({ status: 2, stderr: expect.stringContaining('Nothing was stored.') });
+    expect(first).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('Nothing was stored.'),
+    });
     const marked = await machine.shell(`printf '\\357\\273\\277${record}' 138 | ${put}`);
     expect(marked).toMatchObject({ status: 0, stderr: 'put 1 user\n' });
     expect((await machine.record('u003')).basic_info).toEqual({ mobile: '138' });
@@ -229,7 +259,8 @@ describe('read', () => {
     ]);
     expect(named).toMatchObject({
       status: 0,
-      stderr: 'not in the answer: nonexisting, id_card (no value, not authorized, or no such name)\n',
+      stderr:
+        'not in the answer: nonexisting, id_card (no value, not authorized, or no such name)\n',
     });
     expect(named.stdout).toMatch(/│ mobile +│ 13800138000 +│/);
   });
@@ -237,7 +268,14 @@ describe('read', () => {
   it('reads a key that is the name of a member of every object', async () => {
     const passedBack = ['passback', 'constructor=x', '--union-id', 'u001'];
     expect(await machine.run([...local, ...passedBack])).toMatchObject({ status: 0 });
-    const read = [...local, 'read', await machine.issueCode(), 'constructor', '--query', 'data.constructor'];
+    const read = [
+      ...local,
+      'read',
+      await machine.issueCode(),
+      'constructor',
+      '--query',
+      'data.constructor',
+    ];
     expect(await machine.run(read)).toMatchObject({ status: 0, stdout: 'x\n', stderr: '' });
   });
 
@@ -271,11 +309,22 @@ describe('read', () => {
 
   it.each([[['']], [['', 'mobile']]])('suggests the cause of an empty code: %j', async (args) => {
     const done = await machine.run([...local, 'read', ...args]);
-    expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining('error: the code is empty\n') });
+    expect(done).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('error: the code is empty\n'),
+    });
   });
 
   it('sends whatever --scope says', async () => {
-    const done = await machine.run([...local, 'read', 'c', '--scope', 'snsapi_base', '--dry-run', '--json']);
+    const done = await machine.run([
+      ...local,
+      'read',
+      'c',
+      '--scope',
+      'snsapi_base',
+      '--dry-run',
+      '--json',
+    ]);
     expect(JSON.parse(done.stdout).query.scope).toBe('snsapi_base');
   });
 
@@ -328,13 +377,17 @@ describe('read', () => {
       stderr: expect.stringContaining('Did you mean --json?'),
     });
     expect((await machine.run(['raed', 'profile'])).stderr).toContain('Did you mean read?');
-    expect((await machine.run(['read', 'x', '-p', 'loacl'])).stderr).toContain('Did you mean "local"?');
+    expect((await machine.run(['read', 'x', '-p', 'loacl'])).stderr).toContain(
+      'Did you mean "local"?',
+    );
   });
 });
 
 describe('the service', () => {
   it('logs one line per request, without secrets and personal data', async () => {
-    const args = 'passback mobile=13999999999 id_card=330102199001011234 --union-id u001'.split(' ');
+    const args = 'passback mobile=13999999999 id_card=330102199001011234 --union-id u001'.split(
+      ' ',
+    );
     await machine.run([...local, ...args]);
     const { profiles } = JSON.parse(
       await (await import('node:fs/promises')).readFile(machine.profileFile, 'utf8'),
@@ -361,7 +414,12 @@ describe('a database that does not exist', () => {
   ])('is not made by admin %j', async (command) => {
     const database = join(machine.folder, 'missing', 'no.db');
     mkdirSync(dirname(database), { recursive: true });
-    const { status, stdout, stderr } = await machine.run(['admin', ...command, '--database', database]);
+    const { status, stdout, stderr } = await machine.run([
+      'admin',
+      ...command,
+      '--database',
+      database,
+    ]);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(`there is no database at ${database}`);
     expect(stderr).toContain('--database');

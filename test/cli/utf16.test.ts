@@ -8,7 +8,8 @@ import { httpServer } from '../support/raw-server.js';
 
 const utf8 = (text: string) => Buffer.from(text);
 const marked: Readonly<Record<string, (text: string) => Buffer>> = {
-  'UTF-16LE, as Windows PowerShell 5.1 writes it': (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
+  'UTF-16LE, as Windows PowerShell 5.1 writes it': (text) =>
+    Buffer.from(`\ufeff${text}`, 'utf16le'),
   'UTF-16BE': (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
   'UTF-8 with a byte-order mark': (text) => utf8(`\ufeff${text}`),
 };
@@ -36,7 +37,8 @@ const passback = [...local, 'passback', '--union-id', 'u1'];
 const bulk = (file: string) => [...local, 'bulk', 'passback', file, '--restart'];
 const explain = [...local, 'sign', 'explain'];
 const url = 'https://api.example.com/x?b=2&a=%E6%9D%AD&sign=609F2C5367A1FC0D926B7EFE8711EE83';
-const recipe = '{"params":{"empty":"drop"},"message":["$params","&key=","$secret"],"steps":["md5"]}';
+const recipe =
+  '{"params":{"empty":"drop"},"message":["$params","&key=","$secret"],"steps":["md5"]}';
 const sha256 = '{"message":["$params","杭","$secret"],"steps":["sha256"]}';
 const platform = `{"signing":{"app_sign":${sha256},"sign":${sha256}},"result_codes":{"77":"wrongSign"}}`;
 
@@ -60,7 +62,9 @@ const uses: readonly (readonly [file: string, text: string, args: readonly strin
   ],
 ];
 
-/** What a user sees of a command, and what the platform receives; but for times and random texts. */
+/**
+ * What a user sees of a command, and what the platform receives; but for times and random texts.
+ */
 async function outcomeOf(args: readonly string[], stdin: Uint8Array) {
   server.requests.length = 0;
   const { status, stdout, stderr } = await machine.run(args, { env, stdin });
@@ -103,7 +107,10 @@ describe.each(Object.entries(marked))('text in %s', (encoding, encode) => {
 
   it('is read as in UTF-8 by the SDK: a platform file', async () => {
     writeFileSync(path('platform.json'), encode(platform));
-    const variables = { ...deploymentVariables(server.url), USERINFO_PLATFORM: path('platform.json') };
+    const variables = {
+      ...deploymentVariables(server.url),
+      USERINFO_PLATFORM: path('platform.json'),
+    };
     await using client = UserInfoClient.fromEnv({}, { ...variables, ...env });
     const { url } = client.signRead({ code: 'c1' });
     expect(url.searchParams.get('sign')).toHaveLength(64);
@@ -115,10 +122,18 @@ it('text whose byte-order mark promises UTF-16 is refused where it is not', asyn
   for (const [file, args, said] of [
     ['cut.txt', [...passback, 'a=@cut.txt'], 'the file "cut.txt" of key "a" is not UTF-16'],
     ['cut.csv', bulk('cut.csv'), 'the input is not text in utf-16le'],
-    ['cut.ndjson', uses.at(-1)?.[2].with(3, 'cut.ndjson') ?? [], 'the input is not text in utf-16le'],
+    [
+      'cut.ndjson',
+      uses.at(-1)?.[2].with(3, 'cut.ndjson') ?? [],
+      'the input is not text in utf-16le',
+    ],
   ] as const) {
     writeFileSync(path(file), cut);
     const refused = await outcomeOf(args, cut);
-    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining(said), received: [] });
+    expect(refused).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(said),
+      received: [],
+    });
   }
 });

@@ -33,12 +33,24 @@ beforeEach(async () => {
 
 /** Adds the profile `shop` by the command line, with the values of `env`, which go. */
 async function add(more: readonly string[] = [], baseUrl = server.url) {
-  const values = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'app-1', '--environment', 'test'];
+  const values = [
+    '--tenant-code',
+    'acme',
+    '--channel',
+    'web',
+    '--app-key',
+    'app-1',
+    '--environment',
+    'test',
+  ];
   const isOfVariable = more.some((option) => /^--app-secret-(env|command)$/.test(option));
   const secret = isOfVariable ? [] : ['--app-secret-stdin'];
   const args = ['profile', 'add', 'shop', '--base-url', baseUrl, ...values, ...secret, ...more];
   env = { USERINFO_CONFIG_DIR: machine.configFolder };
-  const { status, stderr } = await machine.run(args, { env, stdin: isOfVariable ? '' : 'never-to-be-seen' });
+  const { status, stderr } = await machine.run(args, {
+    env,
+    stdin: isOfVariable ? '' : 'never-to-be-seen',
+  });
   expect([status, stderr]).toEqual([0, expect.any(String)]);
 }
 
@@ -52,14 +64,19 @@ const moduleThatMarks = (marker: string) =>
 
 const file: Machine['file'] = (name, content) => machine.file(name, content);
 
-/** What the server received: all that does not change from request to request, and the length of what does. */
+/**
+ * What the server received: all that does not change from request to request, and the length of
+ * what does.
+ */
 function received() {
   return server.requests.splice(0).map(({ method, path, query, headers }) => ({
     method,
     path,
     gateway: [headers['x-gateway'], headers['x-region']],
     parameters: [...new URLSearchParams(query)].map(([name, value]) =>
-      ['app_sign', 'sign', 'random', 'timestamp'].includes(name) ? [name, value.length] : [name, value],
+      ['app_sign', 'sign', 'random', 'timestamp'].includes(name)
+        ? [name, value.length]
+        : [name, value],
     ),
   }));
 }
@@ -84,7 +101,11 @@ describe('fromEnv', () => {
     const appSecret = () => `another-${++asked}`;
     const given = { baseUrl: server.url, channel: 'app', platform: {}, appSecret };
     // Nor is a file read for what an option gives.
-    const files = { USERINFO_CA_FILE: '/none', USERINFO_CLIENT_CERT: '/none', USERINFO_CLIENT_KEY: '/none' };
+    const files = {
+      USERINFO_CA_FILE: '/none',
+      USERINFO_CLIENT_CERT: '/none',
+      USERINFO_CLIENT_KEY: '/none',
+    };
     const pem = { extraCa: ca, cert: readFileSync(join(certificates, 'good.crt'), 'utf8') };
     const key = readFileSync(join(certificates, 'server.key'), 'utf8');
     await using client = UserInfoClient.fromEnv({ ...given, ...pem, key }, { ...env, ...files });
@@ -105,7 +126,8 @@ describe('fromEnv', () => {
 
   it('names every variable that is missing, and one that is nearly right', () => {
     const { USERINFO_BASE_URL: _, USERINFO_APP_SECRET: secret, ...some } = env;
-    const call = () => UserInfoClient.fromEnv({}, { ...some, USERINFO_CHANNEL: '', USERINFO_SECRET: secret });
+    const call = () =>
+      UserInfoClient.fromEnv({}, { ...some, USERINFO_CHANNEL: '', USERINFO_SECRET: secret });
     expect(call).toThrow(
       expect.objectContaining({
         code: 'INVALID_INPUT',
@@ -132,12 +154,15 @@ describe('fromEnv', () => {
     [{ headers: { 'X-Key': { command: 'cat key' } } }, 'headers.X-Key is not taken from a file'],
     [{ headers: ['X-Key'] }, 'the platform needs the header X-Key'],
     ['{', ': invalid JSON'],
-  ])('takes only data of a platform file, and names what it lacks: %j', async (content, message) => {
-    const given = { ...env, USERINFO_PLATFORM: file('platform.json', content) };
-    expect(() => UserInfoClient.fromEnv({}, given)).toThrow(message);
-    await add();
-    await expect(fromProfile('shop', {}, given)).rejects.toThrow(message);
-  });
+  ])(
+    'takes only data of a platform file, and names what it lacks: %j',
+    async (content, message) => {
+      const given = { ...env, USERINFO_PLATFORM: file('platform.json', content) };
+      expect(() => UserInfoClient.fromEnv({}, given)).toThrow(message);
+      await add();
+      await expect(fromProfile('shop', {}, given)).rejects.toThrow(message);
+    },
+  );
 
   it('reaches the service as the command line does: CA file, proxy, exceptions', async () => {
     const tls = await tlsServer('good', server.url);
@@ -156,7 +181,9 @@ describe('fromEnv', () => {
     const remote = { ...behind, USERINFO_BASE_URL: 'http://users.example', http_proxy: proxy.url };
     await using proxied = UserInfoClient.fromEnv({ allowHttp: true, attempts: 1 }, remote);
     await expect(proxied.read({ code: 'c1' })).rejects.toThrow(proxy.host);
-    expect(proxy.asked).toEqual(['GET http://users.example/api/v1/server/user/user_info_for_third HTTP/1.1']);
+    expect(proxy.asked).toEqual([
+      'GET http://users.example/api/v1/server/user/user_info_for_third HTTP/1.1',
+    ]);
     await using excepted = UserInfoClient.fromEnv(
       { allowHttp: true },
       { ...remote, NO_PROXY: 'users.example' },
@@ -195,7 +222,11 @@ describe('fromProfile', () => {
     const [theirs, ours] = received();
     expect(ours).toEqual(theirs);
     expect(ours).toMatchObject({ gateway: ['printed', 'cn-east'] });
-    await using elsewhere = await fromProfile('shop', { baseUrl: 'https://elsewhere.example' }, env);
+    await using elsewhere = await fromProfile(
+      'shop',
+      { baseUrl: 'https://elsewhere.example' },
+      env,
+    );
     expect(elsewhere.signRead({ code: 'c1' }).headers).toEqual({});
   });
 
@@ -255,14 +286,19 @@ describe('fromProfile', () => {
       hint: expect.stringContaining('"shop"'),
     });
     const warnings: string[] = [];
-    const logger = { debug() {}, warn: (_: object, message: string) => void warnings.push(message) };
+    const logger = {
+      debug() {},
+      warn: (_: object, message: string) => void warnings.push(message),
+    };
     await fromProfile('shop', { logger }, { ...env, USERINFO_APP_SECRET: 'copied ' });
     expect(warnings).toEqual(['the app secret has white space around it']);
   });
 });
 
 it('each entry of the package is loaded by a Node.js without what only POSIX has, such as on Windows', () => {
-  const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Record<string, object> };
+  const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    exports: Record<string, object>;
+  };
   const entries = Object.keys(exports).filter((entry) => !entry.endsWith('.json'));
   const preload = join(machine.folder, 'windows.cjs');
   writeFileSync(

@@ -17,7 +17,8 @@ it.each(['browser', 'workerd', 'edge-light'])(
     const { stdout } = spawnSync(process.execPath, [`--conditions=${condition}`, '-e', code], {
       encoding: 'utf8',
     });
-    const sentence = 'userinfo-exchange needs the sockets of Node, Bun or Deno: call it from a server\n';
+    const sentence =
+      'userinfo-exchange needs the sockets of Node, Bun or Deno: call it from a server\n';
     expect(stdout).toBe(sentence.repeat(names.length));
   },
 );

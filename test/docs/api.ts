@@ -32,11 +32,16 @@ interface Member extends Node {
   readonly key?: { readonly type: string };
 }
 
-/** The page of the API: each public name, the first sentence of its doc comment, and its declaration. */
+/**
+ * The page of the API: each public name, the first sentence of its doc comment, and its
+ * declaration.
+ */
 export function apiPage(): string {
   const seen = new Set<string>();
   const sections = Object.entries(entries).map(([entry, file]) => {
-    const names = [...exportsOf(file)].sort(([a], [b]) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
+    const names = [...exportsOf(file)].sort(([a], [b]) =>
+      a.toLowerCase() < b.toLowerCase() ? -1 : 1,
+    );
     const own = names.filter(([name]) => !seen.has(name));
     const again = names
       .filter(([name]) => seen.has(name))
@@ -83,7 +88,9 @@ function exportsOf(file: string): Map<string, string> {
 }
 
 function importedFrom(text: string, name: string): string {
-  const source = new RegExp(`import (?:type )?\\{[^}]*\\b${name}\\b[^}]*\\} from '(.*)'`).exec(text)?.[1];
+  const source = new RegExp(`import (?:type )?\\{[^}]*\\b${name}\\b[^}]*\\} from '(.*)'`).exec(
+    text,
+  )?.[1];
   if (source === undefined) throw new Error(`${name} is exported, but not imported`);
   return source;
 }

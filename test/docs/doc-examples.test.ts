@@ -45,30 +45,45 @@ function exportsOf(entry: string): Export[] {
         .filter((name) => name !== '')
         .map((name) => ({ name, file: join(dirname(entry), `${path}.ts`) })),
   );
-  const own = [...text.matchAll(/^export (?:async )?(?:function|interface|type|const|class) (\w+)/gm)];
+  const own = [
+    ...text.matchAll(/^export (?:async )?(?:function|interface|type|const|class) (\w+)/gm),
+  ];
   return [...passedOn, ...own.map(([, name = '']) => ({ name, file: entry }))];
 }
 
-/** The doc comment before the declaration of a public name; that of a class has those of its members too. */
+/**
+ * The doc comment before the declaration of a public name; that of a class has those of its members
+ * too.
+ */
 function commentsOf({ name, file }: Export): string {
   const text = readFileSync(join(project, file), 'utf8');
-  const passedOn = new RegExp(`export \\{[^}]*\\b${name}\\b[^}]*\\} ?(?:from '(.*)\\.js')?;`).exec(text)?.[1];
-  if (passedOn !== undefined) return commentsOf({ name, file: join(dirname(file), `${passedOn}.ts`) });
+  const passedOn = new RegExp(`export \\{[^}]*\\b${name}\\b[^}]*\\} ?(?:from '(.*)\\.js')?;`).exec(
+    text,
+  )?.[1];
+  if (passedOn !== undefined)
+    return commentsOf({ name, file: join(dirname(file), `${passedOn}.ts`) });
   const declared = new RegExp(
     `^export (?:abstract |async )*(?:function|interface|type|const|class) ${name}\\b`,
     'm',
   );
   const at = declared.exec(text)?.index ?? Number.NaN;
   if (Number.isNaN(at)) {
-    const source = new RegExp(`import \\{[^}]*\\b${name}\\b[^}]*\\} from '(.*)\\.js'`).exec(text)?.[1];
-    return source === undefined ? '' : commentsOf({ name, file: join(dirname(file), `${source}.ts`) });
+    const source = new RegExp(`import \\{[^}]*\\b${name}\\b[^}]*\\} from '(.*)\\.js'`).exec(
+      text,
+    )?.[1];
+    return source === undefined
+      ? ''
+      : commentsOf({ name, file: join(dirname(file), `${source}.ts`) });
   }
   const before = text.slice(0, at).replace(/\/\/ biome-ignore.*\n$/, '');
   const comment = before.trimEnd().endsWith('*/') ? before.slice(before.lastIndexOf('/**')) : '';
   return comment + (text.slice(at).startsWith('export class') ? text.slice(at) : '');
 }
 
-/** The public names by the entry that they are imported from; one that two entries have is imported from the first. */
+/**
+ * The public names by the entry that they are imported from; one that two entries have is imported
+ * from the first.
+ */
 function namesByEntry(): Map<string, string[]> {
   const seen = new Set<string>();
   const names = new Map<string, string[]>();
@@ -99,7 +114,9 @@ function moduleOf(example: string, names: ReadonlyMap<string, readonly string[]>
     );
     return `import { ${needed.join(', ')} } from '${from}';\n`;
   });
-  const helper = example.includes('createHmac') ? "import { createHmac } from 'node:crypto';\n" : '';
+  const helper = example.includes('createHmac')
+    ? "import { createHmac } from 'node:crypto';\n"
+    : '';
   return `${helper}${imports.join('')}${own.join('')}export async function example() {\n${example.replace(outside, '')}}\n`;
 }
 
@@ -138,9 +155,13 @@ it('every public function, class and constant has an example, and all examples c
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
   let faults = '';
   try {
-    execFileSync(process.execPath, [join(project, 'node_modules/typescript/bin/tsc'), '-p', folder], {
-      encoding: 'utf8',
-    });
+    execFileSync(
+      process.execPath,
+      [join(project, 'node_modules/typescript/bin/tsc'), '-p', folder],
+      {
+        encoding: 'utf8',
+      },
+    );
   } catch (error) {
     faults = String((error as { stdout?: unknown }).stdout);
   }

@@ -22,9 +22,14 @@ const story = `admin migrate, admin app create, admin app list,
   profile path, profile add, profile list, profile show,
   profile use, profile set, profile export, profile import, profile rename, profile delete,
   admin app rotate-secret, admin app retire-secret, admin app set, admin app encrypt-secrets,
-  admin app disable, admin app enable, admin audit, admin app delete, admin user delete`.split(/,\s+/);
+  admin app disable, admin app enable, admin audit, admin app delete, admin user delete`.split(
+  /,\s+/,
+);
 
-/** These ask questions, need a captured request, or lock the database for the others: they have tests of their own. */
+/**
+ * These ask questions, need a captured request, or lock the database for the others: they have
+ * tests of their own.
+ */
 const interactive = [
   'userinfo sign try -p local',
   "userinfo sign solve --sample captured.txt --sign-param X-Sign --steps hmac-sha256 --join '\\n' --headers X-Time,X-Nonce",
@@ -40,7 +45,9 @@ const interactive = [
 
 describe('the examples of help', () => {
   it('are all run by the next test, except those of serve', () => {
-    expect(new Set([...story, 'serve'])).toEqual(new Set(commands.map((command) => command.join(' '))));
+    expect(new Set([...story, 'serve'])).toEqual(
+      new Set(commands.map((command) => command.join(' '))),
+    );
   });
 
   it('work when pasted', { timeout: 240_000 }, async () => {
@@ -49,7 +56,8 @@ describe('the examples of help', () => {
       const { status, stderr } = await machine.shell(line, { env });
       expect(status, `${line}\n${stderr}`).toBe(0);
     };
-    // What the examples take for granted: an app and a user in f.db too, a service on the default database.
+    // What the examples take for granted: an app and a user in f.db too, a service on the default
+    // database.
     const app = '--tenant-code acme --channel web --app-key app-1';
     await paste(`userinfo admin app create ${app} --database f.db`);
     const putFirstUser = `echo '${JSON.stringify(firstUser)}' | userinfo admin user put`;
@@ -62,7 +70,8 @@ describe('the examples of help', () => {
         for (const line of examplesIn(helps.get(name) ?? '')) {
           if (interactive.includes(line)) continue;
           await paste(line);
-          if (name === 'admin app create') await paste(`userinfo profile set local --base-url ${url}`);
+          if (name === 'admin app create')
+            await paste(`userinfo profile set local --base-url ${url}`);
           if (name === 'profile path') await paste('userinfo profile use local');
         }
         if (name === 'admin user put') await paste(putFirstUser); // with the mobile number that others name

@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 
 const project = join(import.meta.dirname, '..', '..');
-const roots = readdirSync(project).filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md');
+const roots = readdirSync(project).filter(
+  (name) => name.endsWith('.md') && name !== 'CHANGELOG.md',
+);
 const docs = readdirSync(join(project, 'docs'), { recursive: true, encoding: 'utf8' });
 const pages = [
   'examples/README.md',
@@ -12,7 +14,8 @@ const pages = [
 ];
 
 /** The page without what is in fences. */
-const prose = (page: string) => readFileSync(join(project, page), 'utf8').replace(/^```.*?^```$/gms, '');
+const prose = (page: string) =>
+  readFileSync(join(project, page), 'utf8').replace(/^```.*?^```$/gms, '');
 
 /** The anchors of a page, as GitHub makes them: a heading that comes again has a number. */
 function anchors(page: string): Set<string> {

@@ -51,7 +51,10 @@ it.skipIf(!isInstalled('systemd-analyze', '--version'))(
     // That of several processes is made from it.
     const make = fenced('sh', 'userinfo@.service').replace('/etc/systemd/system', units);
     const script = `set -e; systemctl() { :; }\n${make}`;
-    expect(spawnSync('sh', ['-c', script], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+    expect(spawnSync('sh', ['-c', script], { encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
     const commandOf = (name: string) =>
       /^ExecStart=\S+ (.*)$/m.exec(readFileSync(join(units, name), 'utf8'))?.[1];
     expect(commandOf('userinfo@.service')).toBe('serve --port %i --no-page');
@@ -65,7 +68,9 @@ it.skipIf(!isInstalled('systemd-analyze', '--version'))(
       expect(analyze('verify')).toEqual({ name, status: 0, stderr: '' });
       // Its exposure, times ten.
       if (!name.includes('@'))
-        expect(analyze('security', '--offline=true', '--threshold=20')).toMatchObject({ status: 0 });
+        expect(analyze('security', '--offline=true', '--threshold=20')).toMatchObject({
+          status: 0,
+        });
     }
   },
 );
@@ -89,8 +94,13 @@ it.runIf(isLinux)(
     try {
       await printedBy(service, /"event":"listening"/);
       expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
-      const admin = await machine.shell(fenced('sh', 'set -a').replace('/etc/userinfo', machine.folder));
-      expect(admin).toMatchObject({ status: 0, stdout: expect.stringMatching(/app_secret.*disabled/s) });
+      const admin = await machine.shell(
+        fenced('sh', 'set -a').replace('/etc/userinfo', machine.folder),
+      );
+      expect(admin).toMatchObject({
+        status: 0,
+        stdout: expect.stringMatching(/app_secret.*disabled/s),
+      });
     } finally {
       service.kill('SIGTERM');
     }
@@ -118,11 +128,14 @@ it('the alerts are PromQL, over metrics and labels that the service has', async 
     });
   }
   expect(selectors.length).toBeGreaterThanOrEqual(rules.length);
-  const meant = selectors.flatMap((selector) => /means=~?"([^"]*)"/.exec(selector)?.[1]?.split('|') ?? []);
+  const meant = selectors.flatMap(
+    (selector) => /means=~?"([^"]*)"/.exec(selector)?.[1]?.split('|') ?? [],
+  );
   expect(meant.filter((name) => !Object.hasOwn(resultCode, name))).toEqual([]);
   // Prometheus itself has `up`; of a meaning or a pattern the label alone is compared.
   const unknown = selectors.filter((selector) => {
-    const [, name, label = '', value = ''] = /^(\w+)(?:\{(\w+=)~?("[^"|]*"?))?/.exec(selector) ?? [];
+    const [, name, label = '', value = ''] =
+      /^(\w+)(?:\{(\w+=)~?("[^"|]*"?))?/.exec(selector) ?? [];
     const wanted = value.endsWith('"') && label !== 'means=' ? label + value : label;
     return (
       name !== 'up' &&
@@ -130,14 +143,19 @@ it('the alerts are PromQL, over metrics and labels that the service has', async 
         .split('\n')
         .some(
           (line) =>
-            /^[{ ]/.test(line.slice(`${name}`.length)) && line.startsWith(`${name}`) && line.includes(wanted),
+            /^[{ ]/.test(line.slice(`${name}`.length)) &&
+            line.startsWith(`${name}`) &&
+            line.includes(wanted),
         )
     );
   });
   expect(unknown).toEqual([]);
 });
 
-/** The series of a healthy service, and for each alert those that differ when it has to fire, after 20 minutes. */
+/**
+ * The series of a healthy service, and for each alert those that differ when it has to fire, after
+ * 20 minutes.
+ */
 const healthy = {
   'up{job="userinfo"}': '1+0x30',
   'userinfo_requests_total{operation="read",means="ok",code="200"}': '0+6000x30',
@@ -186,7 +204,11 @@ const unhealthy: readonly (readonly [alert: string, series: object, labels?: obj
   ['Clock', { userinfo_clock_difference_seconds: '-400+0x30' }],
   ['Late', refused('timestampOutsideWindow')],
   ['Repeated', refused('randomReplayed')],
-  ['PurgeBehind', { 'userinfo_purge_backlog_seconds{table="codes"}': '0+60x30' }, { table: 'codes' }],
+  [
+    'PurgeBehind',
+    { 'userinfo_purge_backlog_seconds{table="codes"}': '0+60x30' },
+    { table: 'codes' },
+  ],
   [
     'ConnectionsExhausted',
     { 'userinfo_database_connections{state="waiting"}': '3+0x30' },
@@ -211,7 +233,9 @@ it.skipIf(!isInstalled('promtool', '--version'))(
         .map(({ alert, labels: own, annotations }) => ({
           eval_time: '20m',
           alertname: alert,
-          exp_alerts: fires ? [{ exp_labels: { ...labels, ...own }, exp_annotations: annotations }] : [],
+          exp_alerts: fires
+            ? [{ exp_labels: { ...labels, ...own }, exp_annotations: annotations }]
+            : [],
         })),
     });
     const failing = unhealthy.map(([alert, series, labels]) =>
@@ -251,12 +275,21 @@ it.skipIf(!isInstalled('nginx', '-v'))(
       .join(' ');
     const main = `daemon off; pid ${folder}/nginx.pid; error_log stderr; events {}\nhttp { ${paths}\n${server} }\n`;
     writeFileSync(join(folder, 'nginx.conf'), main);
-    const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'inherit' });
+    const nginx = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], {
+      stdio: 'inherit',
+    });
     try {
       const url = ['--base-url', `https://localhost:${port}`, '--ca-file', caFile, '-p', 'local'];
-      const passback = () => machine.run(['passback', 'level=gold', '--union-id', 'u001', '--json', ...url]);
+      const passback = () =>
+        machine.run(['passback', 'level=gold', '--union-id', 'u001', '--json', ...url]);
       await expect.poll(async () => (await passback()).status).toBe(0);
-      const read = await machine.run(['read', await machine.issueCode(), 'level', '--json', ...url]);
+      const read = await machine.run([
+        'read',
+        await machine.issueCode(),
+        'level',
+        '--json',
+        ...url,
+      ]);
       expect(JSON.parse(read.stdout).data).toEqual({ union_id: 'u001', level: 'gold' });
       const env = { NODE_EXTRA_CA_CERTS: caFile };
       const script = `fetch('https://localhost:${port}/').then(({ status }) => console.log(status))`;
@@ -306,50 +339,65 @@ it('the manifest for Kubernetes asks for paths and ports that the service has, a
 
 const hasJq = isInstalled('jq', '--version');
 
-it.skipIf(!hasJq)('the command of the page finds why a customer was refused (needs jq)', async () => {
-  await using machine = await ServedMachine.create();
-  await machine.stop();
-  const args = ['--port', new URL(machine.url).port, '--database', machine.database, '--log-format', 'json'];
-  const service = machine.start(['serve', ...args]);
-  let log = '';
-  service.stderr?.on('data', (chunk) => {
-    log += chunk;
-  });
-  await printedBy(service, /"listening"/);
-  const code = await machine.issueCode();
-  for (let i = 0; i < 2; i++) await machine.run(['read', code, '-p', 'local']);
-  await machine.run(['passback', 'level=gold', '--union-id', 'nobody', '-p', 'local']);
-  service.kill('SIGTERM');
-  await once(service, 'close');
-  writeFileSync(join(machine.folder, 'log'), log);
-  const script = fenced('sh', 'jq -c --arg user').replace(/journalctl .*? \|/, 'cat log |');
-  const env = { USERINFO_DATABASE: machine.database };
-  const { status, stdout } = await machine.shell(script, { env });
-  expect([
-    status,
-    stdout
+it.skipIf(!hasJq)(
+  'the command of the page finds why a customer was refused (needs jq)',
+  async () => {
+    await using machine = await ServedMachine.create();
+    await machine.stop();
+    const args = [
+      '--port',
+      new URL(machine.url).port,
+      '--database',
+      machine.database,
+      '--log-format',
+      'json',
+    ];
+    const service = machine.start(['serve', ...args]);
+    let log = '';
+    service.stderr?.on('data', (chunk) => {
+      log += chunk;
+    });
+    await printedBy(service, /"listening"/);
+    const code = await machine.issueCode();
+    for (let i = 0; i < 2; i++) await machine.run(['read', code, '-p', 'local']);
+    await machine.run(['passback', 'level=gold', '--union-id', 'nobody', '-p', 'local']);
+    service.kill('SIGTERM');
+    await once(service, 'close');
+    writeFileSync(join(machine.folder, 'log'), log);
+    const script = fenced('sh', 'jq -c --arg user').replace(/journalctl .*? \|/, 'cat log |');
+    const env = { USERINFO_DATABASE: machine.database };
+    const { status, stdout } = await machine.shell(script, { env });
+    expect([
+      status,
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ]).toEqual([
+      0,
+      [expect.objectContaining({ operation: 'read', code: 40106, request_id: expect.any(String) })],
+    ]);
+    const seen = await machine.shell(fenced('sh', 'userinfo admin audit'), { env });
+    const actions = seen.stdout
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line)),
-  ]).toEqual([
-    0,
-    [expect.objectContaining({ operation: 'read', code: 40106, request_id: expect.any(String) })],
-  ]);
-  const seen = await machine.shell(fenced('sh', 'userinfo admin audit'), { env });
-  const actions = seen.stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line).action);
-  expect(actions).toEqual(['code issue', 'user put']);
-});
+      .map((line) => JSON.parse(line).action);
+    expect(actions).toEqual(['code issue', 'user put']);
+  },
+);
 
-/** Backs up by `backUp` while the service runs, goes on, restores by `restore`, and looks at what is accepted then. */
+/**
+ * Backs up by `backUp` while the service runs, goes on, restores by `restore`, and looks at what is
+ * accepted then.
+ */
 async function expectRestored(
   machine: ServedMachine,
   backUp: () => Promise<void>,
   restore: () => Promise<void>,
 ): Promise<void> {
-  const created = await machine.admin('app create --tenant-code acme --channel web --json'.split(' '));
+  const created = await machine.admin(
+    'app create --tenant-code acme --channel web --json'.split(' '),
+  );
   const { app_secret: secret, ...keys } = JSON.parse(created);
   const app: AppKeys = { ...keys, secret };
   const passback = (value: string) =>
@@ -369,7 +417,10 @@ async function expectRestored(
   expect(await answer(after)).toBe(200);
 }
 
-/** Runs a block of the page, its paths and URLs replaced; the service is stopped and started by the test. */
+/**
+ * Runs a block of the page, its paths and URLs replaced; the service is stopped and started by the
+ * test.
+ */
 async function runBlock(machine: Machine, block: string, names: Readonly<Record<string, string>>) {
   let script = `set -e; systemctl() { :; }\n${block}`;
   for (const [shown, real] of Object.entries(names)) script = script.replaceAll(shown, real);
@@ -388,7 +439,10 @@ it.skipIf(!isInstalled('sqlite3', '--version'))(
       () => runBlock(machine, fenced('sh', 'VACUUM INTO'), paths),
       () => {
         const [backup = ''] = readdirSync(backups);
-        return runBlock(machine, fenced('sh', 'chown'), { ...paths, 'userinfo-2026-11-22.db': backup });
+        return runBlock(machine, fenced('sh', 'chown'), {
+          ...paths,
+          'userinfo-2026-11-22.db': backup,
+        });
       },
     );
   },
@@ -472,7 +526,9 @@ it.skipIf(installed === null)(
         },
         async () => {
           const last = await query(server.url, 'SELECT pg_walfile_name(pg_switch_wal()) AS name');
-          await expect.poll(() => readdirSync(archive), { timeout: 30_000 }).toContain(last[0]?.name);
+          await expect
+            .poll(() => readdirSync(archive), { timeout: 30_000 })
+            .toContain(last[0]?.name);
           restored = await server.createBeside((data) =>
             runBlock(machine, fenced('sh', 'recovery_target_time'), {
               ...names,

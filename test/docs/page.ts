@@ -5,8 +5,8 @@ export interface ShownCommand {
 }
 
 /**
- * The commands of a `console` block: lines behind `$ `, and the lines that follow a backslash. Output without a
- * command is that of the command that stays.
+ * The commands of a `console` block: lines behind `$ `, and the lines that follow a backslash.
+ * Output without a command is that of the command that stays.
  */
 export function commandsOf(block: string): ShownCommand[] {
   const found: { command: string; output: string[] }[] = [];
@@ -68,7 +68,10 @@ export function showsSame(shown: readonly string[], printed: readonly string[]):
   });
 }
 
-/** What a page must show: where it left out lines, the beginning and the end, as many lines of each as before. */
+/**
+ * What a page must show: where it left out lines, the beginning and the end, as many lines of each
+ * as before.
+ */
 export function corrected(shown: readonly string[], printed: readonly string[]): readonly string[] {
   if (showsSame(shown, printed)) return shown;
   const [head = [], ...others] = partsOf(shown);

@@ -46,8 +46,12 @@ it.runIf(isWanted)(
     const env = { USERINFO_APP_SECRET: `${profiles.profiles.local.secret.value} ` };
     await machine.run([...app, 'passback', 'acme_level=gold', '--union-id', 'u001'], { env });
     await using page = await BrowserPage.open(chromium ?? '', machine.url);
-    await expect.poll(() => page.evaluate("document.querySelectorAll('tbody').length")).toBeGreaterThan(2);
-    await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
+    await expect
+      .poll(() => page.evaluate("document.querySelectorAll('tbody').length"))
+      .toBeGreaterThan(2);
+    await page.evaluate(
+      "document.querySelectorAll('details').forEach((one) => { one.open = true; })",
+    );
     const still = { name: 'prefers-reduced-motion', value: 'reduce' };
     for (const value of ['light', 'dark']) {
       await page.call('Emulation.setEmulatedMedia', {
@@ -57,7 +61,10 @@ it.runIf(isWanted)(
         ...{ width: 960, height: 640, deviceScaleFactor: 1, mobile: false },
       });
       const { result } = await page.call('Page.captureScreenshot', { format: 'png' });
-      writeFileSync(join(file, '..', `page-${value}.png`), Buffer.from(result?.data ?? '', 'base64'));
+      writeFileSync(
+        join(file, '..', `page-${value}.png`),
+        Buffer.from(result?.data ?? '', 'base64'),
+      );
     }
   },
 );

@@ -29,7 +29,8 @@ const colors = {
 /** What a terminal shows of these commands, as SVG that follows the reader's colour scheme. */
 export async function recordTerminal(page: string, commands: readonly string[]): Promise<string> {
   await using reader = await Reader.of(page, true);
-  for (const [, preparation = ''] of page.matchAll(/<!-- run: (.+?) -->/g)) await reader.prepare(preparation);
+  for (const [, preparation = ''] of page.matchAll(/<!-- run: (.+?) -->/g))
+    await reader.prepare(preparation);
   const rows: Run[][] = [];
   for (const command of commands) {
     rows.push([
@@ -62,14 +63,18 @@ function runsOf(row: xterm.IBufferLine, screen: xterm.Terminal): Run[] {
     if (cell === undefined || cell.getWidth() === 0) continue;
     const text = cell.getChars() || ' ';
     const color = cell.isFgPalette() ? `c${cell.getFgColor() % 8 || 8}` : '';
-    const look = [color, cell.isBold() ? 'bold' : '', cell.isDim() ? 'c8' : ''].filter(Boolean).join(' ');
+    const look = [color, cell.isBold() ? 'bold' : '', cell.isDim() ? 'c8' : '']
+      .filter(Boolean)
+      .join(' ');
     const last = runs.at(-1);
     // Wide characters, and what follows them, are put where the terminal has them.
     const isWide = cell.getWidth() === 2;
     if (last?.look === look && !isWide && !/[^\x00-\u2fff]$/.test(last.text)) last.text += text;
     else runs.push({ column, look, text });
   }
-  return runs.map((run) => ({ ...run, text: run.text.trimEnd() })).filter(({ text }) => text !== '');
+  return runs
+    .map((run) => ({ ...run, text: run.text.trimEnd() }))
+    .filter(({ text }) => text !== '');
 }
 
 function drawn(rows: readonly (readonly Run[])[]): string {
@@ -106,4 +111,5 @@ function row(runs: readonly Run[], index: number): string {
   return `<text class="text" y="${y}" xml:space="preserve">${spans.join('')}</text>`;
 }
 
-const textWidth = (text: string) => [...text].reduce((width, char) => width + (char > '\u2fff' ? 2 : 1), 0);
+const textWidth = (text: string) =>
+  [...text].reduce((width, char) => width + (char > '\u2fff' ? 2 : 1), 0);

@@ -47,7 +47,10 @@ async function serve(host: string): Promise<void> {
 }
 
 /** Starts a proxy in front of the three, by a configuration whose ports are replaced. */
-async function start(name: string, configure: (port: number) => { config: string; command: string[] }) {
+async function start(
+  name: string,
+  configure: (port: number) => { config: string; command: string[] },
+) {
   const own = await freePort();
   const { config, command } = configure(own);
   const file = join(machine.folder, `${name}.conf`);
@@ -60,7 +63,10 @@ async function start(name: string, configure: (port: number) => { config: string
   await expect.poll(isReady, patiently).toBe(200);
 }
 
-/** The blocks of the page word for word but for ports and certificates, with which they run further below. */
+/**
+ * The blocks of the page word for word but for ports and certificates, with which they run further
+ * below.
+ */
 const ofThePage = {
   nginx: (own: number, servers: number) => {
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -125,7 +131,8 @@ async function startAll(): Promise<void> {
   const { app_secret, ...rest } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
   app = { ...rest, secret: app_secret.reveal() };
   await Promise.all(hosts.map(serve));
-  for (const [name, configure] of Object.entries(ofThePage)) await start(name, (own) => configure(own, port));
+  for (const [name, configure] of Object.entries(ofThePage))
+    await start(name, (own) => configure(own, port));
   names = await startNames();
   await start('compose', (own) => {
     const config = configs.haproxy.content
@@ -165,7 +172,9 @@ it.skipIf(!canRun)(
           draftPassback(app, { union_id: unionId, user_info: JSON.stringify({ [key]: i }) }),
         );
         const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-        const answer = await fetch(url + target, { method: 'PUT', headers, body }).catch(() => null);
+        const answer = await fetch(url + target, { method: 'PUT', headers, body }).catch(
+          () => null,
+        );
         const text = (await answer?.text()) ?? '';
         if (answer?.status === 200) {
           acknowledged.get(unionId)?.set(key, i);
@@ -187,7 +196,9 @@ it.skipIf(!canRun)(
     const more = async (count: number) => {
       const before = new Map(counts);
       const least = () =>
-        Math.min(...[...proxies.keys()].map((name) => (counts.get(name) ?? 0) - (before.get(name) ?? 0)));
+        Math.min(
+          ...[...proxies.keys()].map((name) => (counts.get(name) ?? 0) - (before.get(name) ?? 0)),
+        );
       await expect.poll(least, patiently).toBeGreaterThanOrEqual(count);
     };
     await more(20);
@@ -218,7 +229,8 @@ it.skipIf(!canRun)(
     await more(40);
     expect(failures.slice(before).filter(({ proxy }) => proxy !== 'nginx')).toEqual([]);
 
-    // A slow database is no reason to take processes out: each probe takes longer than its interval of a second.
+    // A slow database is no reason to take processes out: each probe takes longer than its interval
+    // of a second.
     relay.delayMs = 600;
     await wait(8000);
     relay.delayMs = 0;
@@ -237,7 +249,16 @@ it.skipIf(!canRun)(
 );
 
 /** Runs what it reads from its input with a network, mounts and processes of its own. */
-const apart = ['unshare', '--net', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-e'] as const;
+const apart = [
+  'unshare',
+  '--net',
+  '--mount',
+  '--pid',
+  '--fork',
+  '--kill-child',
+  'sh',
+  '-e',
+] as const;
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 
 it.skipIf(!canRun || !isRoot)(
@@ -284,7 +305,11 @@ it.skipIf(!canRun || !isRoot)(
       haproxy -q -db -f /etc/haproxy/haproxy.cfg & proxy=$!
       ${passed('haproxy')}`;
     const [program, ...args] = apart;
-    const { stdout, stderr } = spawnSync(program, args, { input: script, encoding: 'utf8', timeout: 60_000 });
+    const { stdout, stderr } = spawnSync(program, args, {
+      input: script,
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
     const codes = stdout
       .trim()
       .split('\n')

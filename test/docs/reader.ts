@@ -18,7 +18,10 @@ const network = join(import.meta.dirname, 'api.example.com.cjs');
 /** A command that stays while the page goes on. */
 const staying = /^userinfo serve\b(?!.*&$)/;
 
-/** For what a command that stays is waited: what is not there by then is another text, and not a busy machine. */
+/**
+ * For what a command that stays is waited: what is not there by then is another text, and not a
+ * busy machine.
+ */
 const maxMs = 60_000;
 
 /** A person who reads a page, with a terminal and a machine that has seen nothing of it. */
@@ -34,7 +37,10 @@ export class Reader implements AsyncDisposable {
   /** Where the last command runs that stays. */
   #stays: TerminalSession | undefined;
 
-  /** `page` is its text: what it speaks of is there. The terminal has colours only if the page is to be a picture. */
+  /**
+   * `page` is its text: what it speaks of is there. The terminal has colours only if the page is to
+   * be a picture.
+   */
   static async of(page: string, colors = false): Promise<Reader> {
     const reader = new Reader();
     reader.#env = colors ? {} : { NO_COLOR: '1' };
@@ -52,7 +58,10 @@ export class Reader implements AsyncDisposable {
     }
   }
 
-  /** Runs the commands of a block, and returns it as it must be: as it is where that shows what was printed. */
+  /**
+   * Runs the commands of a block, and returns it as it must be: as it is where that shows what was
+   * printed.
+   */
   async follow(block: string): Promise<string> {
     const shown: string[] = [];
     for (const { command, output } of commandsOf(block)) {
@@ -64,8 +73,8 @@ export class Reader implements AsyncDisposable {
   }
 
   /**
-   * Runs a command, agrees to what it asks, and returns the screen after it with its colours; in its text, replace names
-   * by `shown`.
+   * Runs a command, agrees to what it asks, and returns the screen after it with its colours; in
+   * its text, replace names by `shown`.
    */
   async screen(command: string): Promise<xterm.Terminal> {
     await this.#own.run(this.#toReal(command), { answer: () => 'Yes\r' });
@@ -86,7 +95,10 @@ export class Reader implements AsyncDisposable {
     if (command === '')
       return (await this.#stays?.until((lines) => lines.length >= output.length, maxMs)) ?? [];
     if (staying.test(command)) {
-      return this.#stay(command, (lines) => lines.length > 0 && showsSame(output, this.#allShown(lines)));
+      return this.#stay(
+        command,
+        (lines) => lines.length > 0 && showsSame(output, this.#allShown(lines)),
+      );
     }
     return this.#own.run(command, {
       answer: (question) => this.#answer(question, output),
@@ -115,7 +127,9 @@ export class Reader implements AsyncDisposable {
 
   #allShown(lines: readonly string[]): string[] {
     const names = [...this.#names].reverse();
-    return lines.map((line) => names.reduce((rest, [shown, real]) => rest.replaceAll(real, shown), line));
+    return lines.map((line) =>
+      names.reduce((rest, [shown, real]) => rest.replaceAll(real, shown), line),
+    );
   }
 
   async #begin(page: string): Promise<void> {
@@ -154,15 +168,18 @@ export class Reader implements AsyncDisposable {
   }
 
   /**
-   * The platform at api.example.com and test.example.com: app-1 of tenant acme, a rule that is not the default, a
-   * captured request of each.
+   * The platform at api.example.com and test.example.com: app-1 of tenant acme, a rule that is not
+   * the default, a captured request of each.
    */
   async #deployment(): Promise<Readonly<Record<string, string>>> {
     const service = await createService();
     this.#open.push({ [Symbol.asyncDispose]: () => service.close() });
     const shared = { steps: ['md5'], output: 'HEX' } as const;
     const recipes = {
-      app_sign: completeRecipe({ ...shared, message: ['$param:app_key', '$param:timestamp', '$secret'] }),
+      app_sign: completeRecipe({
+        ...shared,
+        message: ['$param:app_key', '$param:timestamp', '$secret'],
+      }),
       sign: completeRecipe({
         ...shared,
         params: { empty: 'drop' },

@@ -1,6 +1,14 @@
-import type { EncodeRule, KeyRule, ParamsRule, Recipe, SubRule } from '../../src/core/signing/recipe.js';
+import type {
+  EncodeRule,
+  KeyRule,
+  ParamsRule,
+  Recipe,
+  SubRule,
+} from '../../src/core/signing/recipe.js';
 
-/** What the page of recipes says about digests among the modifiers of a token, and among the steps. */
+/**
+ * What the page of recipes says about digests among the modifiers of a token, and among the steps.
+ */
 export const digestModifierText =
   'a digest in lower-case hex; `.MD5` in upper case; also with `:hex` `:HEX` `:base64`';
 
@@ -14,7 +22,10 @@ type FieldPath =
   | `key.${keyof KeyRule}`
   | `sub.NAME.${keyof SubRule}`;
 
-/** What the page says about each field, in the order of computation: a field without a text does not compile. */
+/**
+ * What the page says about each field, in the order of computation: a field without a text does not
+ * compile.
+ */
 export const fieldTexts: Readonly<Record<FieldPath, string>> = {
   'params.from':
     'the place of the parameters that are signed; `form-or-query` is the form of a passback and the query of a read',

@@ -26,7 +26,10 @@ describe('docs/reference', () => {
 it('docs/openapi.json describes both operations, without a finding of the linter', async () => {
   const description = 'The test or the production deployment';
   const variables = { base_url: { default: defaultUrl } };
-  const document = openApiDocument([{ url: '{base_url}', description, variables }], defaultPlatform);
+  const document = openApiDocument(
+    [{ url: '{base_url}', description, variables }],
+    defaultPlatform,
+  );
   const source = `${JSON.stringify(document, null, 2)}\n`;
   await expect(source).toMatchFileSnapshot(join(project, 'docs/openapi.json'));
   const config = await createConfig({ extends: ['recommended-strict'] });

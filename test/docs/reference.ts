@@ -42,7 +42,9 @@ const made = '<!-- Made by `npm run docs` from the code. -->\n\n';
 
 /** The pages of docs/reference, by file name. */
 export function referencePages(commands: readonly Documented[]): Map<string, string> {
-  const pages = new Map(Object.keys(groups).map((name) => [`${name}.md`, groupPage(name, commands)]));
+  const pages = new Map(
+    Object.keys(groups).map((name) => [`${name}.md`, groupPage(name, commands)]),
+  );
   const statuses = table(['status', 'meaning'], Object.entries(exitMeanings));
   pages.set('exit-codes.md', `${made}# Exit statuses\n\n${statuses}`);
   const variables = topicPage('environment', 'chat_').replace(/^.*\n\n/, '');
@@ -62,7 +64,10 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
   pages.set('presets.md', `${made}# Signing presets\n\n${table(['preset', 'rule'], rules)}`);
   pages.set('recipes.md', recipesPage());
   const formats = sampleFormats.map(({ name, from }) => [name, from]);
-  pages.set('requests.md', `${made}# Requests that can be read\n\n${table(['format', 'from'], formats)}`);
+  pages.set(
+    'requests.md',
+    `${made}# Requests that can be read\n\n${table(['format', 'from'], formats)}`,
+  );
   pages.set('README.md', indexPage(commands));
   return pages;
 }
@@ -140,7 +145,10 @@ around one token if that has a value, and the text behind \`|\`, or nothing, if 
 
 ${table(
   ['token', 'stands for'],
-  (Object.keys(tokenTexts) as Source[]).map((source) => [code(tokenForm(source)), tokenTexts[source]]),
+  (Object.keys(tokenTexts) as Source[]).map((source) => [
+    code(tokenForm(source)),
+    tokenTexts[source],
+  ]),
 )}
 Behind a token stand its modifiers, from left to right: \`$secret.md5.upper\`.
 
@@ -165,7 +173,10 @@ ${table(
 /** A row of a table of options. */
 type Row = readonly [name: string, meaning: string];
 
-const rowOf = (option: Documented['options'][number]): Row => [`\`${option.flags}\``, optionText(option)];
+const rowOf = (option: Documented['options'][number]): Row => [
+  `\`${option.flags}\``,
+  optionText(option),
+];
 
 /** The rows of options that three commands or more have with the same meaning. */
 function sharedRows(commands: readonly Documented[]): Map<string, Row> {
@@ -204,7 +215,9 @@ function commandSection(command: Documented, shared: ReadonlyMap<string, Row>): 
     ...rows.filter((row) => !isShared(row)),
   ];
   if (own.length > 0) parts.push(table(['argument or option', 'meaning'], own).trimEnd());
-  const others = rows.filter(isShared).map(([flags]) => flags.replace(/^`(?:-\w, )?(--[\w-]+).*/, '`$1`'));
+  const others = rows
+    .filter(isShared)
+    .map(([flags]) => flags.replace(/^`(?:-\w, )?(--[\w-]+).*/, '`$1`'));
   if (others.length > 0) parts.push(`Also ${others.join(', ')}: ${sharedLink}.`);
   const notes = after.replace(/^(?:\w.* )?Examples:[\s\S]*/m, '').trim();
   if (notes !== '') parts.push(`\`\`\`text\n${notes}\n\`\`\``);

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import xterm from '@xterm/headless';
 
-/** Reads the names of files with commands from the terminal, runs each, and marks where it ended. */
+/**
+ * Reads the names of files with commands from the terminal, runs each, and marks where it ended.
+ */
 const loop = `stty rows 24 cols 80 -echo; trap : INT; printf '\\036'
 while IFS= read -r file; do stty echo; . "$file"; stty -echo; printf '\\036'; done`;
 
@@ -23,7 +25,10 @@ const bridge = [
 const ended = '\x1e';
 
 export interface Dialogue {
-  /** The keys that are pressed when the screen shows `question`, which has choices in its other lines. */
+  /**
+   * The keys that are pressed when the screen shows `question`, which has choices in its other
+   * lines.
+   */
   readonly answer?: (question: string) => string;
   /** Whether Ctrl-C is pressed, half a second after the command has shown something. */
   readonly interrupt?: boolean;
@@ -39,7 +44,10 @@ export class TerminalSession implements AsyncDisposable {
 
   private constructor(folder: string, env: NodeJS.ProcessEnv) {
     this.#script = join(folder, `.commands-${randomUUID()}`);
-    this.#shell = spawn('python3', bridge, { cwd: folder, env: { ...env, TERM: 'xterm-256color' } });
+    this.#shell = spawn('python3', bridge, {
+      cwd: folder,
+      env: { ...env, TERM: 'xterm-256color' },
+    });
     this.#shell.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.#unread += text;
       this.#awaken();

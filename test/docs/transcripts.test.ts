@@ -36,7 +36,9 @@ function fenced(transcript: string): string {
 describe.skipIf(process.platform !== 'linux')('the transcripts (needs Linux)', () => {
   const readme = new Promise<string | null>((resolve) => {
     for (const { name, text } of pages) {
-      it.concurrent(`of ${name} are what the program prints`, { timeout: 180_000 }, async (test) => {
+      it.concurrent(`of ${name} are what the program prints`, {
+        timeout: 180_000,
+      }, async (test) => {
         const page = await followed(text).catch((error: unknown) => {
           if (name === 'README.md') resolve(null);
           throw error;

@@ -41,7 +41,11 @@ const passback = contractRequest('passback', app, {
   user_info: '{"mobile":"13800138000"}',
 });
 
-function signed(signature: SignatureName, rule: RecipeJson, request: SignableRequest): SignedSample {
+function signed(
+  signature: SignatureName,
+  rule: RecipeJson,
+  request: SignableRequest,
+): SignedSample {
   const seen = signature === 'sign' ? request : forAppSign(request);
   return { request: seen, signature: compileRecipe(rule).sign(seen, secret).digest, secret };
 }
@@ -79,7 +83,9 @@ test('a read and a passback leave the rule, or others that differ only in how ch
       const later = laterSignatures('sign', rule);
       const plain = groups.map(({ recipe }) => inOneAlphabet(laterSignatures('sign', recipe)));
       expect(plain[0]).toBe(inOneAlphabet(later));
-      expect(groups.map(({ recipe }) => laterSignatures('sign', recipe).join())).toContain(later.join());
+      expect(groups.map(({ recipe }) => laterSignatures('sign', recipe).join())).toContain(
+        later.join(),
+      );
     }),
     few,
   );
@@ -90,7 +96,9 @@ test('app_sign is found, of a few names or of all', async () => {
     fc.asyncProperty(randomAppSignRule, async (rule) => {
       const { groups } = await findRules('app_sign', [signed('app_sign', rule, read)]);
       const later = laterSignatures('app_sign', rule).join();
-      expect(groups.map(({ recipe }) => laterSignatures('app_sign', recipe).join())).toContain(later);
+      expect(groups.map(({ recipe }) => laterSignatures('app_sign', recipe).join())).toContain(
+        later,
+      );
     }),
     few,
   );

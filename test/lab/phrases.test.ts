@@ -30,7 +30,8 @@ const request = {
 const hash = (algorithm: string, text: string) => createHash(algorithm).update(text).digest('hex');
 const hmacBytes = (text: string | Buffer, key: string | Buffer = secret) =>
   createHmac('sha256', key).update(text).digest();
-const hmac = (text: string | Buffer, key: string | Buffer = secret) => hmacBytes(text, key).toString('hex');
+const hmac = (text: string | Buffer, key: string | Buffer = secret) =>
+  hmacBytes(text, key).toString('hex');
 
 const params = 'Zb=7&a=1&a=3&b=2: c&e=&sign_type=MD5&x_a=0&x_debug=1';
 
@@ -51,7 +52,9 @@ const meant: Readonly<Record<string, string>> = {
   'the key is the MD5 of the secret': hmac(params, hash('md5', secret)),
   'in the order of the request': hmac('b=2: c&a=1&Zb=7&sign_type=MD5&x_a=0&x_debug=1&e=&a=3'),
   'sorted by value': hmac('e=&x_a=0&a=1&x_debug=1&b=2: c&a=3&Zb=7&sign_type=MD5'),
-  'sorted by name, upper and lower case alike': hmac('a=1&a=3&b=2: c&e=&sign_type=MD5&x_a=0&x_debug=1&Zb=7'),
+  'sorted by name, upper and lower case alike': hmac(
+    'a=1&a=3&b=2: c&e=&sign_type=MD5&x_a=0&x_debug=1&Zb=7',
+  ),
   'b, then a, and no others': hmac('b=2: c&a=1&a=3'),
   'empty values do not take part': hmac(params.replace('&e=', '')),
   'all but `sign_type`': hmac(params.replace('&sign_type=MD5', '')),
@@ -60,22 +63,32 @@ const meant: Readonly<Record<string, string>> = {
   'values URL-encoded, a space as `%20`': hmac(params.replace('2: c', '2%3A%20c')),
   'values URL-encoded, a space as `+`': hmac(params.replace('2: c', '2%3A+c')),
   'values URL-encoded as by .NET': hmac(params.replace('2: c', '2%3a+c')),
-  "values URL-encoded as by PHP's `urlencode`: `*` as `%2A`": hmac(params.replace('2: c', '2%3A+c')),
+  "values URL-encoded as by PHP's `urlencode`: `*` as `%2A`": hmac(
+    params.replace('2: c', '2%3A+c'),
+  ),
   "values URL-encoded as by Python's `urlencode`": hmac(params.replace('2: c', '2%3A+c')),
   'the whole text URL-encoded': hmac(encodeURIComponent(params)),
-  'the parameters URL-encoded once more, behind the method': hmac(`POST&%2F&${encodeURIComponent(params)}`),
+  'the parameters URL-encoded once more, behind the method': hmac(
+    `POST&%2F&${encodeURIComponent(params)}`,
+  ),
   'the whole text in lower case': hmac(params.toLowerCase()),
   'values of parameters in a fixed order, a dollar sign between them': hmac('2: c$1'),
-  'MD5 in upper case, then the secret, MD5 again': hash('md5', hash('md5', params).toUpperCase() + secret),
+  'MD5 in upper case, then the secret, MD5 again': hash(
+    'md5',
+    hash('md5', params).toUpperCase() + secret,
+  ),
 };
 
 const page = readFileSync(new URL('../../docs/signing.md', import.meta.url), 'utf8');
 const table =
-  /\| the document says \| write \|\n\|---\|---\|\n(?<rows>(?:\|.*\n)+)/.exec(page)?.groups?.rows ?? '';
-const rows = [...table.matchAll(/^\| (.+) \| `(.+)` \|$/gm)].map(([, phrase = '', fragment = '']) => ({
-  phrase,
-  fragment,
-}));
+  /\| the document says \| write \|\n\|---\|---\|\n(?<rows>(?:\|.*\n)+)/.exec(page)?.groups?.rows ??
+  '';
+const rows = [...table.matchAll(/^\| (.+) \| `(.+)` \|$/gm)].map(
+  ([, phrase = '', fragment = '']) => ({
+    phrase,
+    fragment,
+  }),
+);
 
 describe('what a document says, and what to write', () => {
   it('has a row for each phrase', () => {

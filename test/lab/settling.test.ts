@@ -15,7 +15,17 @@ const run = (platform: SignedPlatform, ...args: readonly string[]) =>
 async function addFromRead(platform: SignedPlatform, ...more: readonly string[]) {
   const file = machine.file('captured.txt', await platform.capture('read'));
   await platform.record();
-  const args = ['profile', 'add', 'shop', '--from', file, '--app-secret-env', 'SHOP', '--yes', ...quick];
+  const args = [
+    'profile',
+    'add',
+    'shop',
+    '--from',
+    file,
+    '--app-secret-env',
+    'SHOP',
+    '--yes',
+    ...quick,
+  ];
   return run(platform, ...args, ...more);
 }
 
@@ -48,7 +58,14 @@ async function harmless(platform: SignedPlatform) {
 /** A rule as simple as any, and a platform that tells each refusal. */
 const simple = {
   sign: {
-    ...{ place: 'query', app_sign: true, empty: 'keep', without: [], order: 'name', writing: 'k=v&' },
+    ...{
+      place: 'query',
+      app_sign: true,
+      empty: 'keep',
+      without: [],
+      order: 'name',
+      writing: 'k=v&',
+    },
     ...{ encode: 'none', way: '&key=', digested: false, algorithm: 'md5', output: 'HEX', from: 0 },
   },
   app_sign: {
@@ -79,7 +96,9 @@ describe('profile add --from a read', () => {
     await using platform = await startPlatform(1, { ...simple, checks: 'form first' });
     const done = await addFromRead(platform);
     expect(done).toMatchObject({ status: 0 });
-    expect(done.stdout).toMatch(/^– passback {6}not seen: the platform refuses something else before the/m);
+    expect(done.stdout).toMatch(
+      /^– passback {6}not seen: the platform refuses something else before the/m,
+    );
     await harmless(platform);
   });
 
@@ -118,7 +137,8 @@ describe('profile add --from a read', () => {
 });
 
 describe('sign try', () => {
-  const add = (platform: SignedPlatform) => run(platform, 'profile', 'add', 'shop', ...platform.flags);
+  const add = (platform: SignedPlatform) =>
+    run(platform, 'profile', 'add', 'shop', ...platform.flags);
   const attempt = (platform: SignedPlatform, ...more: readonly string[]) =>
     run(platform, 'sign', 'try', '-p', 'shop', '--save', 'shop', ...quick, ...more);
 
@@ -128,7 +148,10 @@ describe('sign try', () => {
       await using platform = await startPlatform(1, { ...simple, checks });
       await add(platform);
       const done = await attempt(platform, '--yes');
-      expect(done).toMatchObject({ status: 0, stderr: 'saved in profile "shop": app_sign and sign\n' });
+      expect(done).toMatchObject({
+        status: 0,
+        stderr: 'saved in profile "shop": app_sign and sign\n',
+      });
       await harmless(platform);
       expect(await refusedLater(platform)).toEqual([]);
       const again = await attempt(platform, '--yes');
@@ -150,7 +173,8 @@ describe('sign try', () => {
     expect(done.stdout).toMatch(/neither app_sign nor sign was found by 130 requests/);
     const sent = await harmless(platform);
     expect(sent).toHaveLength(130);
-    const [, skipped] = /userinfo sign try -p shop --save shop --skip (\d+)/.exec(done.stdout) ?? [];
+    const [, skipped] =
+      /userinfo sign try -p shop --save shop --skip (\d+)/.exec(done.stdout) ?? [];
     const on = await machine.onTerminal([...args, '--skip', String(skipped)], dialogue, {
       env: { SHOP: platform.secret },
     });
@@ -158,7 +182,11 @@ describe('sign try', () => {
   });
 
   it('stops where the platform blocks, and names the command that goes on', async () => {
-    await using platform = await startPlatform(1, { ...simple, block: 12, app_sign: { kind: 'constant' } });
+    await using platform = await startPlatform(1, {
+      ...simple,
+      block: 12,
+      app_sign: { kind: 'constant' },
+    });
     await add(platform);
     const done = await attempt(platform, '--yes');
     expect(done).toMatchObject({ status: 4 });
@@ -172,7 +200,10 @@ describe('sign try', () => {
     await add(platform);
     expect(await attempt(platform)).toMatchObject({ status: 2 });
     const production = await attempt(platform, '--yes', '--environment', 'production');
-    expect(production).toMatchObject({ status: 2, stderr: expect.stringContaining('is production') });
+    expect(production).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('is production'),
+    });
     expect(await harmless(platform)).toEqual([]);
   });
 });

@@ -17,7 +17,8 @@ import { parse } from 'yaml';
 import { printedBy } from '../support/cli.js';
 import { freePort } from '../support/free-port.js';
 
-// There is no engine here: the Dockerfile is linted, and its steps are run in empty folders, one for each stage.
+// There is no engine here: the Dockerfile is linted, and its steps are run in empty folders, one
+// for each stage.
 
 const project = join(import.meta.dirname, '..', '..');
 const dockerfile = readFileSync(join(project, 'Dockerfile'), 'utf8');
@@ -26,15 +27,21 @@ const dockerfile = readFileSync(join(project, 'Dockerfile'), 'utf8');
 const instructions = [...dockerfile.replaceAll('\\\n', ' ').matchAll(/^([A-Z]+) +(.*)$/gm)].map(
   ([, name = '', text = '']) => [name, text.trim()] as const,
 );
-const textsOf = (wanted: string) => instructions.filter(([name]) => name === wanted).map(([, text]) => text);
+const textsOf = (wanted: string) =>
+  instructions.filter(([name]) => name === wanted).map(([, text]) => text);
 
-/** Nobody: what the image's files do not allow others is forbidden to it, as in a read-only root. */
+/**
+ * Nobody: what the image's files do not allow others is forbidden to it, as in a read-only root.
+ */
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 let folder: string;
 let root: string;
 
-/** Runs the stages; a command of the last one makes folders of a user that is not here, so it is not run. */
+/**
+ * Runs the stages; a command of the last one makes folders of a user that is not here, so it is not
+ * run.
+ */
 function build(): string {
   let stage = '';
   let workdir = '/';
@@ -57,7 +64,9 @@ function build(): string {
       const target = join(stage, paths.at(-1)?.startsWith('/') ? '' : workdir, paths.pop() ?? '');
       for (const path of paths) {
         const isFile = basename(path).includes('.');
-        cpSync(join(source, path), isFile ? join(target, basename(path)) : target, { recursive: true });
+        cpSync(join(source, path), isFile ? join(target, basename(path)) : target, {
+          recursive: true,
+        });
       }
     } else if (text === 'npm ci --ignore-scripts') {
       // The project has these packages, from the same lock file.
@@ -77,7 +86,8 @@ const variables = () =>
       return [name, inRoot(value)] as const;
     }),
   );
-const commandOf = (name: string): string[] => JSON.parse(textsOf(name)[0]?.replace(/^.*?CMD /, '') ?? '[]');
+const commandOf = (name: string): string[] =>
+  JSON.parse(textsOf(name)[0]?.replace(/^.*?CMD /, '') ?? '[]');
 
 // The image is for Linux.
 describe.skipIf(process.platform !== 'linux')('the container (needs Linux)', () => {
@@ -115,7 +125,11 @@ describe.skipIf(process.platform !== 'linux')('the container (needs Linux)', () 
   it('serves without a right to write beyond /data, reports its health, and ends at SIGTERM', async () => {
     const port = await freePort();
     const words = [...commandOf('ENTRYPOINT'), ...commandOf('CMD')].map(inRoot);
-    const env = { PATH: process.env.PATH, HOME: '/nonexistent', ...Object.fromEntries(variables()) };
+    const env = {
+      PATH: process.env.PATH,
+      HOME: '/nonexistent',
+      ...Object.fromEntries(variables()),
+    };
     const options = { cwd: join(root, 'data'), env, ...nobody };
     const service = spawn(process.execPath, [...words.slice(1), '--port', `${port}`], options);
     const ended = new Promise((resolve) => service.once('exit', resolve));
@@ -130,7 +144,13 @@ describe.skipIf(process.platform !== 'linux')('the container (needs Linux)', () 
     };
     await printedBy(service, /"event":"listening"/);
     expect(isHealthy()).toBe(true);
-    const admin = [...commandOf('ENTRYPOINT').map(inRoot).slice(1), 'admin', 'app', 'create', '--json'];
+    const admin = [
+      ...commandOf('ENTRYPOINT').map(inRoot).slice(1),
+      'admin',
+      'app',
+      'create',
+      '--json',
+    ];
     const app = execFileSync(
       process.execPath,
       [...admin, '--tenant-code', 'acme', '--channel', 'web'],

@@ -42,7 +42,14 @@ async function serve(name: string, platform: object): Promise<Served> {
   const server = spawn(process.execPath, [userinfo, ...options], { stdio: 'ignore' });
   const USERINFO_BASE_URL = `http://127.0.0.1:${port}`;
   await answered(`${USERINFO_BASE_URL}/healthz`);
-  const { app_key, app_secret } = admin('app', 'create', '--tenant-code', 'acme', '--channel', 'web');
+  const { app_key, app_secret } = admin(
+    'app',
+    'create',
+    '--tenant-code',
+    'acme',
+    '--channel',
+    'web',
+  );
   const record = join(folder, 'u001.json');
   const basic_info = { mobile: '13800138000' };
   writeFileSync(record, JSON.stringify({ tenant_code: 'acme', union_id: 'u001', basic_info }));
@@ -84,7 +91,8 @@ async function lambdaApi(port: number) {
     }
   };
   const server = createServer(async (request, response) => {
-    const [, id = '', kind] = /invocation\/([^/]+)(?:\/(response|error))?$/.exec(request.url ?? '') ?? [];
+    const [, id = '', kind] =
+      /invocation\/([^/]+)(?:\/(response|error))?$/.exec(request.url ?? '') ?? [];
     if (id === 'next') asking.push(response);
     else {
       running.get(id)?.({ kind, result: JSON.parse(await text(request)) });
@@ -145,8 +153,22 @@ interface Framework {
 }
 
 const typescript = ['typescript@5.9.3', '@types/node@20.19.43'];
-const compile = ['main.ts', '--outDir', 'out', '--module', 'nodenext', '--target', 'es2023', '--strict'];
-const tsc = ['typescript/bin/tsc', ...compile, '--skipLibCheck', '--experimentalDecorators'] as const;
+const compile = [
+  'main.ts',
+  '--outDir',
+  'out',
+  '--module',
+  'nodenext',
+  '--target',
+  'es2023',
+  '--strict',
+];
+const tsc = [
+  'typescript/bin/tsc',
+  ...compile,
+  '--skipLibCheck',
+  '--experimentalDecorators',
+] as const;
 const compiled = { node: '20', build: tsc, start: [['out/main.js']] } as const;
 const route = (folder: string, file: string, example: string) => ({
   [`${folder}/${file}`]: example,
@@ -197,7 +219,14 @@ const frameworks: readonly Framework[] = [
     examples: { 'lambda.ts': 'lambda.ts', 'client.ts': 'client.ts' },
     build: [
       'esbuild/bin/esbuild',
-      ...['lambda.ts', '--bundle', '--platform=node', '--target=node20', '--format=esm', '--minify'],
+      ...[
+        'lambda.ts',
+        '--bundle',
+        '--platform=node',
+        '--target=node20',
+        '--format=esm',
+        '--minify',
+      ],
       '--outfile=out/index.mjs',
     ],
     start: [['runtime.mjs']],
@@ -243,7 +272,8 @@ describe('each example in a project of its framework', () => {
   const served: Served[] = [];
 
   beforeAll(async () => {
-    for (const [name, platform] of Object.entries(platforms)) served.push(await serve(name, platform));
+    for (const [name, platform] of Object.entries(platforms))
+      served.push(await serve(name, platform));
   });
 
   afterAll(() => {
@@ -252,7 +282,16 @@ describe('each example in a project of its framework', () => {
 
   it.each(frameworks)(
     '$name',
-    async ({ name, folder: source = name, node, packages, examples, build, start, check = readsUser }) => {
+    async ({
+      name,
+      folder: source = name,
+      node,
+      packages,
+      examples,
+      build,
+      start,
+      check = readsUser,
+    }) => {
       const folder = emptyProject(name);
       cpSync(join(import.meta.dirname, 'frameworks', source), folder, { recursive: true });
       for (const [place, example] of Object.entries(examples)) {
@@ -285,7 +324,8 @@ describe('each example in a project of its framework', () => {
               await answered(url);
               await check(url, service);
             } else {
-              const write = (unionId: string) => lambda.invoke({ unionId, userInfo: { acme_level: 'gold' } });
+              const write = (unionId: string) =>
+                lambda.invoke({ unionId, userInfo: { acme_level: 'gold' } });
               const answer = (statusCode: number, body: string) => ({
                 kind: 'response',
                 result: { statusCode, body },

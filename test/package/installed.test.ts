@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import {
@@ -42,10 +50,14 @@ describe('installed by npm into a folder whose path has blanks', () => {
   });
 
   it('is one package of at most 30 MB, 18 of them SQLite', () => {
-    const names = readdirSync(join(consumer, 'node_modules')).filter((name) => !name.startsWith('.'));
+    const names = readdirSync(join(consumer, 'node_modules')).filter(
+      (name) => !name.startsWith('.'),
+    );
     expect(names).toEqual(['userinfo-exchange']);
     expect(megabytes(join(consumer, 'node_modules'))).toBeLessThan(30);
-    expect(megabytes(join(consumer, 'node_modules/userinfo-exchange/dist/sqlite'))).toBeLessThan(20);
+    expect(megabytes(join(consumer, 'node_modules/userinfo-exchange/dist/sqlite'))).toBeLessThan(
+      20,
+    );
   });
 
   it('gives a working userinfo', () => {
@@ -109,17 +121,22 @@ describe('on a system without a prebuilt SQLite', () => {
     expectWorking(consumer, nodeOf('24'));
   });
 
-  it.runIf(process.versions.node.startsWith('20.'))('says on Node 20 how to get one (needs Node 20)', () => {
-    expect(run(consumer, process.execPath, 'read.mjs')).toBe('ok\n');
-    const { status, stderr } = spawnSync(process.execPath, [installed, 'demo'], {
-      cwd: consumer,
-      encoding: 'utf8',
-    });
-    expect([status, stderr]).toEqual([
-      2,
-      expect.stringMatching(/there is no SQLite for \S+ beside the program.*\nUse Node 22\.13 or later, or/),
-    ]);
-  });
+  it.runIf(process.versions.node.startsWith('20.'))(
+    'says on Node 20 how to get one (needs Node 20)',
+    () => {
+      expect(run(consumer, process.execPath, 'read.mjs')).toBe('ok\n');
+      const { status, stderr } = spawnSync(process.execPath, [installed, 'demo'], {
+        cwd: consumer,
+        encoding: 'utf8',
+      });
+      expect([status, stderr]).toEqual([
+        2,
+        expect.stringMatching(
+          /there is no SQLite for \S+ beside the program.*\nUse Node 22\.13 or later, or/,
+        ),
+      ]);
+    },
+  );
 });
 
 it('runs by npx without being installed', () => {

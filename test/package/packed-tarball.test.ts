@@ -54,7 +54,8 @@ it('has what its pages link to, except sources', () => {
       .map((link) => join(dirname(page), link))
       .filter(
         (path) =>
-          !/^src\//.test(path) && !packed.some((name) => name === path || name.startsWith(join(path, '/'))),
+          !/^src\//.test(path) &&
+          !packed.some((name) => name === path || name.startsWith(join(path, '/'))),
       )
       .map((path) => `${page}: ${path}`);
   });
@@ -85,7 +86,9 @@ it('has maps of the SDK and of all types, which lead to sources that are packed,
   for (const map of maps) {
     const { sources, sourcesContent } = JSON.parse(readFileSync(join(project, map), 'utf8'));
     const [, url] =
-      /\/\/# sourceMappingURL=(\S+)\s*$/.exec(readFileSync(join(project, map.slice(0, -4)), 'utf8')) ?? [];
+      /\/\/# sourceMappingURL=(\S+)\s*$/.exec(
+        readFileSync(join(project, map.slice(0, -4)), 'utf8'),
+      ) ?? [];
     expect([map, join(dirname(map), url ?? '')]).toEqual([map, map]);
     sources.forEach((source: string, index: number) => {
       if (!sourcesContent?.[index]) named.add(join(dirname(map), source));
@@ -103,7 +106,11 @@ it('resolves for every way of importing it', () => {
 it('needs no other package, and has no script of an installation', () => {
   const manifest = JSON.parse(inTarball('package.json'));
   const { dependencies, optionalDependencies, peerDependencies } = manifest;
-  expect([dependencies, optionalDependencies, peerDependencies]).toEqual([undefined, undefined, undefined]);
+  expect([dependencies, optionalDependencies, peerDependencies]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
   // npm warns of `prepare`, too, where the tarball is installed.
   const ofInstall = ['preinstall', 'install', 'postinstall', 'prepare'];
   expect(Object.keys(manifest.scripts).filter((name) => ofInstall.includes(name))).toEqual([]);
@@ -148,8 +155,12 @@ describe('the bundled packages', () => {
         ),
       ])
       .map(([, name = '']) => name);
-    expect(imported).toEqual(expect.arrayContaining(['commander', 'conf', 'prom-client', 'undici']));
-    expect(noted).toEqual(expect.arrayContaining(['prom-client', 'tdigest', 'pg-protocol', 'undici']));
+    expect(imported).toEqual(
+      expect.arrayContaining(['commander', 'conf', 'prom-client', 'undici']),
+    );
+    expect(noted).toEqual(
+      expect.arrayContaining(['prom-client', 'tdigest', 'pg-protocol', 'undici']),
+    );
     const missing = [...imported, ...noted].filter((name) => !names.has(name));
     expect([...new Set(missing)]).toEqual([]);
   });
@@ -180,7 +191,10 @@ describe('the bundled packages', () => {
     const texts = inTarball('dist/THIRD-PARTY-LICENSES.txt').split(`\n${'-'.repeat(80)}\n\n`);
     const licensed = texts.map(
       (text) =>
-        /^(\S+) (\S+)\n\nLicense: .+\nAuthor: .+\nSource: .+\n\n *\S/.exec(text)?.slice(1).join('@') ?? text,
+        /^(\S+) (\S+)\n\nLicense: .+\nAuthor: .+\nSource: .+\n\n *\S/
+          .exec(text)
+          ?.slice(1)
+          .join('@') ?? text,
     );
     expect(licensed.sort()).toEqual([...references].sort());
   });
@@ -203,7 +217,13 @@ describe('the bundled packages', () => {
       const name = decodeURIComponent(request.url?.slice(1) ?? '');
       const version = { name, version: '0.0.1', dist: {} };
       const asked = () => Object.keys(JSON.parse(gunzipSync(Buffer.concat(chunks)).toString()));
-      const advisory = { id: 1, severity: 'high', vulnerable_versions: '*', cwe: [], cvss: { score: 0 } };
+      const advisory = {
+        id: 1,
+        severity: 'high',
+        vulnerable_versions: '*',
+        cwe: [],
+        cvss: { score: 0 },
+      };
       const answer =
         request.method === 'POST'
           ? Object.fromEntries(
@@ -211,7 +231,13 @@ describe('the bundled packages', () => {
                 .filter((each) => advised.includes(each))
                 .map((each) => [
                   each,
-                  [{ ...advisory, title: `${each} is broken`, url: `https://advisories.test/${each}` }],
+                  [
+                    {
+                      ...advisory,
+                      title: `${each} is broken`,
+                      url: `https://advisories.test/${each}`,
+                    },
+                  ],
                 ]),
             )
           : { name, 'dist-tags': { latest: '0.0.1' }, versions: { '0.0.1': version } };

@@ -19,12 +19,15 @@ beforeAll(() => {
   cpSync(join(consumer, 'types.mts'), join(consumer, 'types.cts'));
   for (const name of ['client.ts', 'lambda.ts'])
     cpSync(join(project, 'examples', name), join(consumer, name));
-  // Not in `dependencies`, which tsup would leave out of its bundle. The scripts are those of the tools: Bun's moves it.
+  // Not in `dependencies`, which tsup would leave out of its bundle. The scripts are those of the
+  // tools: Bun's moves it.
   run(consumer, 'npm', 'install', '--ignore-scripts', '--silent', '--save-dev', inject('tarball'));
 });
 
 /** A registry with the tarball, which leads to the usual one for all else. */
-async function registryOf(tarball: string): Promise<{ readonly url: string; close(): Promise<unknown> }> {
+async function registryOf(
+  tarball: string,
+): Promise<{ readonly url: string; close(): Promise<unknown> }> {
   const file = readFileSync(tarball);
   const manifest = JSON.parse(run(consumer, 'tar', '-xOf', tarball, 'package/package.json'));
   const usual = run(consumer, 'npm', 'config', 'get', 'registry').trim().replace(/\/$/, '');
@@ -80,12 +83,21 @@ describe('a program of TypeScript', () => {
         ...args,
       );
     tsc('--types', 'node', '--ignoreConfig', 'types.mts', 'types.cts');
-    tsc('--types', '', '--lib', 'es2022,dom,esnext.disposable', '--ignoreConfig', 'types.mts', 'types.cts');
+    tsc(
+      '--types',
+      '',
+      '--lib',
+      'es2022,dom,esnext.disposable',
+      '--ignoreConfig',
+      'types.mts',
+      'types.cts',
+    );
   });
 });
 
 it('is required by Jest as it is, and by ts-jest with the resolution of node10', () => {
-  const jest = (...args: string[]) => run(consumer, process.execPath, bin('jest/bin/jest.js'), ...args);
+  const jest = (...args: string[]) =>
+    run(consumer, process.execPath, bin('jest/bin/jest.js'), ...args);
   jest('double');
   jest('controller', '--preset', 'ts-jest');
 });
@@ -129,8 +141,15 @@ describe('Bun and Deno', () => {
   it('install it, Deno from a registry', async () => {
     const folder = withPrograms('by Deno');
     const registry = await registryOf(inject('tarball'));
-    const env = { ...process.env, NPM_CONFIG_REGISTRY: registry.url, DENO_DIR: join(folder, '.deno') };
-    await promisify(execFile)(deno, ['add', '--quiet', 'npm:userinfo-exchange'], { cwd: folder, env });
+    const env = {
+      ...process.env,
+      NPM_CONFIG_REGISTRY: registry.url,
+      DENO_DIR: join(folder, '.deno'),
+    };
+    await promisify(execFile)(deno, ['add', '--quiet', 'npm:userinfo-exchange'], {
+      cwd: folder,
+      env,
+    });
     await registry.close();
     expectWorking(folder, deno, 'run', '--allow-all');
   });
@@ -161,10 +180,29 @@ describe('built with the defaults of the tool, and run on Node 20, 22 and 24', (
   });
 
   it('a program that uses a profile', () => {
-    const app = ['--tenant-code', 't', '--channel', 'c', '--app-key', 'k', '--app-secret-command', 'echo s'];
-    run(consumer, bin('.bin/userinfo'), 'profile', 'add', 'shop', '--base-url', 'http://127.0.0.1:9', ...app);
+    const app = [
+      '--tenant-code',
+      't',
+      '--channel',
+      'c',
+      '--app-key',
+      'k',
+      '--app-secret-command',
+      'echo s',
+    ];
+    run(
+      consumer,
+      bin('.bin/userinfo'),
+      'profile',
+      'add',
+      'shop',
+      '--base-url',
+      'http://127.0.0.1:9',
+      ...app,
+    );
     build('profile');
-    for (const node of nodes) expect([node, run(consumer, node, 'out/profile.mjs')]).toEqual([node, 'ok\n']);
+    for (const node of nodes)
+      expect([node, run(consumer, node, 'out/profile.mjs')]).toEqual([node, 'ok\n']);
   });
 
   it.each([

@@ -1,5 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
@@ -31,7 +39,10 @@ export default function pack({ provide }: TestProject): () => void {
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
-/** Runs a program in a folder of ours, as somebody would who has nothing of this project but the tarball. */
+/**
+ * Runs a program in a folder of ours, as somebody would who has nothing of this project but the
+ * tarball.
+ */
 export function run(where: string, command: string, ...args: string[]): string {
   const env = {
     ...process.env,
@@ -51,7 +62,16 @@ export function emptyProject(name: string): string {
 
 /** The path of another version of Node. */
 export function nodeOf(major: string): string {
-  return run(inject('folder'), 'npx', '-y', '-p', `node@${major}`, 'node', '-p', 'process.execPath').trim();
+  return run(
+    inject('folder'),
+    'npx',
+    '-y',
+    '-p',
+    `node@${major}`,
+    'node',
+    '-p',
+    'process.execPath',
+  ).trim();
 }
 
 /** The command line, in the project of a user. */
@@ -81,6 +101,8 @@ export function expectWorking(
       program,
       program[0] === installed ? expect.stringMatching(goldInTable) : 'ok\n',
     ]);
-    expect(stderr.replace(/^.*ExperimentalWarning: SQLite .*\n.*--trace-warnings.*\n/, '')).toBe('');
+    expect(stderr.replace(/^.*ExperimentalWarning: SQLite .*\n.*--trace-warnings.*\n/, '')).toBe(
+      '',
+    );
   }
 }

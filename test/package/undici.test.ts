@@ -11,10 +11,19 @@ import { join } from 'node:path';
 import { expect, inject, it } from 'vitest';
 import { project, run } from './tarball.js';
 
-/** A copy of the project, whose undici can be changed. Its other packages are those of the project. */
+/**
+ * A copy of the project, whose undici can be changed. Its other packages are those of the project.
+ */
 function copyOfProject(): string {
   const copy = join(inject('folder'), 'with another undici');
-  for (const name of ['src', 'scripts', 'bin', 'package.json', 'package-lock.json', 'tsconfig.json'])
+  for (const name of [
+    'src',
+    'scripts',
+    'bin',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+  ])
     cpSync(join(project, name), join(copy, name), { recursive: true });
   cpSync(join(project, 'dist/.types'), join(copy, 'dist/.types'), { recursive: true });
   mkdirSync(join(copy, 'node_modules'));
@@ -38,9 +47,12 @@ it('an undici that has its private files elsewhere is bundled by its entry, and 
     writeFileSync(join(undici, name), text.replace(/core\/connect(?:\.js)?'/g, "core/moved.js'"));
   }
   run(copy, process.execPath, 'scripts/bundle.mjs');
-  const bundles = Object.values<object>(JSON.parse(readFileSync(join(copy, 'dist/.modules.json'), 'utf8')));
+  const bundles = Object.values<object>(
+    JSON.parse(readFileSync(join(copy, 'dist/.modules.json'), 'utf8')),
+  );
   const modules = bundles.flatMap(Object.keys).map((path) => path.replaceAll('\\', '/'));
-  const has = (file: string) => modules.some((path) => path.endsWith(`node_modules/undici/${file}`));
+  const has = (file: string) =>
+    modules.some((path) => path.endsWith(`node_modules/undici/${file}`));
   expect([has('index.js'), has('lib/core/moved.js'), has('lib/core/connect.js')]).toEqual([
     true,
     true,

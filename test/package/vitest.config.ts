@@ -3,7 +3,10 @@ import { defineConfig } from 'vitest/config';
 // Printed after a failure, to repeat the run.
 process.env.USERINFO_TEST_SEED ??= String(Math.floor(Math.random() * 2 ** 31));
 
-/** Package managers, runtimes and frameworks: `.ci/run` leaves them out where nothing that they depend on has changed. */
+/**
+ * Package managers, runtimes and frameworks: `.ci/run` leaves them out where nothing that they
+ * depend on has changed.
+ */
 const matrices = ['frameworks', 'package-managers', 'projects', 'undici'];
 const isWithout = process.env.USERINFO_TEST_MATRICES === '0';
 

@@ -26,10 +26,15 @@ interface Workflow {
 }
 
 const folder = join(import.meta.dirname, '..', '..', '.github', 'workflows');
-const texts = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const);
+const texts = readdirSync(folder).map(
+  (name) => [name, readFileSync(join(folder, name), 'utf8')] as const,
+);
 const workflows = new Map(texts.map(([name, text]) => [name, parse(text) as Workflow]));
 const jobs = [...workflows.values()].flatMap((workflow) =>
-  Object.values(workflow.jobs).map((job) => ({ ...job, rights: job.permissions ?? workflow.permissions })),
+  Object.values(workflow.jobs).map((job) => ({
+    ...job,
+    rights: job.permissions ?? workflow.permissions,
+  })),
 );
 const hasSecret = (part: unknown) => /secrets\.|github\.token/.test(JSON.stringify(part ?? ''));
 
@@ -37,7 +42,8 @@ describe('the workflows', () => {
   it.each(texts)('%s names each action by its commit, with the version beside it', (_, text) => {
     const uses = text.split('\n').filter((line) => /^\s*(- )?uses:/.test(line));
     expect(uses.length).toBeGreaterThan(0);
-    for (const line of uses) expect(line).toMatch(/uses: actions\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    for (const line of uses)
+      expect(line).toMatch(/uses: actions\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
     const steps = Object.values((parse(text) as Workflow).jobs).flatMap((job) => job.steps);
     expect(steps.filter((step) => step.uses !== undefined)).toHaveLength(uses.length);
   });

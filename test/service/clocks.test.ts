@@ -29,9 +29,11 @@ const start = async (options: ServiceOptions = {}) => {
   running = await runService({ database, ...options });
   await running.service.admin.putUser(user('u1'));
 };
-const setClock = (ahead: string) => execute(schema.url, `UPDATE userinfo_clock SET ahead = '${ahead}'`);
+const setClock = (ahead: string) =>
+  execute(schema.url, `UPDATE userinfo_clock SET ahead = '${ahead}'`);
 const draft = () => draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' });
-const code = async (one: ReturnType<typeof draft>) => (await send(running.service.url, one)).envelope.code;
+const code = async (one: ReturnType<typeof draft>) =>
+  (await send(running.service.url, one)).envelope.code;
 const ready = async () => (await fetchAnswer(`${running.service.url}/readyz`)).status;
 
 it('accepts a request once while the clock of the database steps', async () => {

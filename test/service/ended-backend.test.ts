@@ -23,7 +23,8 @@ const fatal = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating con
 
 /** What the server does with a new connection, after its first message. */
 const endings: Record<string, (client: Socket) => void> = {
-  'is ready and ends the connection in one segment': (client) => client.end(Buffer.concat([greeting, fatal])),
+  'is ready and ends the connection in one segment': (client) =>
+    client.end(Buffer.concat([greeting, fatal])),
   'ends the connection before it is ready': (client) => client.end(fatal),
   'resets a ready connection': (client) => client.write(greeting, () => client.resetAndDestroy()),
   'closes a ready connection without a word': (client) => client.end(greeting),
@@ -97,7 +98,9 @@ describe.each(Object.entries(endings))('a database that %s', (_, end) => {
   it.each(commands)('is reported by %s', async (_, args) => {
     using machine = new Machine();
     ending = end;
-    const ended = await machine.run([...args, proxy], { env: deploymentVariables('http://127.0.0.1:9') });
+    const ended = await machine.run([...args, proxy], {
+      env: deploymentVariables('http://127.0.0.1:9'),
+    });
     expect(ended.status).toBeGreaterThan(0);
     expect(ended.stderr).toMatch(/the (?:connection to the )?database/);
     expect(ended.stderr).not.toMatch(/ at .*:\d+|Unhandled|Node\.js/);

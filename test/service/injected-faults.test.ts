@@ -29,7 +29,9 @@ describe('faults', () => {
   });
 
   it('are read as they are written', () => {
-    expect(parseFaults('latency=200ms..2s,error=5%,reset=1%,skew=-400s,drop-after-commit=2.5%')).toEqual({
+    expect(
+      parseFaults('latency=200ms..2s,error=5%,reset=1%,skew=-400s,drop-after-commit=2.5%'),
+    ).toEqual({
       latencyMs: { min: 200, max: 2_000 },
       error: 0.05,
       reset: 0.01,
@@ -37,7 +39,8 @@ describe('faults', () => {
       dropAfterCommit: 0.025,
     });
     expect(parseFaults('reset=3%,error=97%')).toEqual({ reset: 0.03, error: 0.97 });
-    const wrong = 'error error=5 error=101% latency=2s..1s flood=1% throttle=200/s error=60%,reset=60%';
+    const wrong =
+      'error error=5 error=101% latency=2s..1s flood=1% throttle=200/s error=60%,reset=60%';
     for (const text of ['', ...wrong.split(' ')]) {
       expect(() => parseFaults(text)).toThrow();
     }
@@ -55,9 +58,14 @@ describe('faults', () => {
         expect(answer).toMatchObject({ status: 500, envelope: { code: 50001 } }),
     ],
     ['skew=400s', (answer: object) => expect(answer).toMatchObject({ envelope: { code: 40104 } })],
-    ['latency=150ms', (answer: object) => expect(answer).toMatchObject({ envelope: { code: 200 } })],
+    [
+      'latency=150ms',
+      (answer: object) => expect(answer).toMatchObject({ envelope: { code: 200 } }),
+    ],
   ])('%s is what a client sees', async (text, check) => {
-    const { service, passback, log } = await runService({ faults: { ...parseFaults(text), seed: 1 } });
+    const { service, passback, log } = await runService({
+      faults: { ...parseFaults(text), seed: 1 },
+    });
     await service.admin.putUsers([user('u1')]);
     const startedAt = performance.now();
     check(await passback({ union_id: 'u1', user_info: '{"a":"x"}' }));
@@ -72,7 +80,9 @@ describe('faults', () => {
   ])('%s closes the connection, and the store holds %j', async (text, stored) => {
     const { service, passback } = await runService({ faults: { ...parseFaults(text), seed: 1 } });
     await service.admin.putUsers([user('u1')]);
-    await expect(passback({ union_id: 'u1', user_info: '{"a":"x"}' })).rejects.toThrow('fetch failed');
+    await expect(passback({ union_id: 'u1', user_info: '{"a":"x"}' })).rejects.toThrow(
+      'fetch failed',
+    );
     const record = await service.admin.getUser({ tenantCode: 'acme', unionId: 'u1' });
     expect(record.extension_info).toEqual(stored);
     await service.close();

@@ -1,7 +1,13 @@
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createService } from '../../src/service/index.js';
-import { type Draft, draftPassback, draftRead, fetchAnswer, send } from '../support/foreign-client.js';
+import {
+  type Draft,
+  draftPassback,
+  draftRead,
+  fetchAnswer,
+  send,
+} from '../support/foreign-client.js';
 import { createSchema, type TestSchema } from '../support/postgres/test-schema.js';
 import { type RunningService, runService, tenant, user } from '../support/running-service.js';
 
@@ -31,7 +37,10 @@ const passback = (unionId: string) =>
   draftPassback(running.app, { union_id: unionId, user_info: `{"key":"${unionId}"}` });
 const codeOf = async (draft: Draft) => (await send(running.service.url, draft)).envelope.code;
 
-/** The answers to requests for a row that is locked until `others`, some rounds of them, are answered. */
+/**
+ * The answers to requests for a row that is locked until `others`, some rounds of them, are
+ * answered.
+ */
 async function answersBeside(
   ofLocked: readonly (() => Promise<number>)[],
   others: () => Promise<readonly Promise<number>[]>,
@@ -58,10 +67,11 @@ it('answers the passbacks of all other users while the row of one is locked', as
   await running.service.admin.putUser(user('u0', { extension_info: { seat: '7' } }));
   await lock('users', "union_id = 'u0'");
   const byKey = { primary_key: 'seat', user_info: '{"seat":"7"}' };
-  const ofLocked = [() => passback('u0'), () => draftPassback(running.app, byKey)].flatMap((draft) =>
-    Array(20).fill(() => codeOf(draft())),
+  const ofLocked = [() => passback('u0'), () => draftPassback(running.app, byKey)].flatMap(
+    (draft) => Array(20).fill(() => codeOf(draft())),
   );
-  const others = async () => Array.from({ length: 30 }, (_, index) => codeOf(passback(`u${index + 1}`)));
+  const others = async () =>
+    Array.from({ length: 30 }, (_, index) => codeOf(passback(`u${index + 1}`)));
   const codes = await answersBeside(ofLocked, others);
   expect(codes).toEqual(codes.map(() => 200));
 });
@@ -69,10 +79,14 @@ it('answers the passbacks of all other users while the row of one is locked', as
 it('passes nothing back to a user who loses the named value while the row is waited for', async () => {
   await running.service.admin.putUser(user('u0', { extension_info: { seat: '7' } }));
   await lock('users', "union_id = 'u0'");
-  await program.query(`UPDATE users SET record = replace(record, '"7"', '"8"') WHERE union_id = 'u0'`);
+  await program.query(
+    `UPDATE users SET record = replace(record, '"7"', '"8"') WHERE union_id = 'u0'`,
+  );
   await program.query("DELETE FROM user_values WHERE union_id = 'u0'");
   const byKey = { primary_key: 'seat', user_info: '{"seat":"7"}' };
-  const codes = Promise.all(Array.from({ length: 8 }, () => codeOf(draftPassback(running.app, byKey))));
+  const codes = Promise.all(
+    Array.from({ length: 8 }, () => codeOf(draftPassback(running.app, byKey))),
+  );
   await new Promise((resolve) => setTimeout(resolve, 300));
   await program.query('COMMIT');
   expect((await codes).filter((code) => code !== 40401 && code !== 50301)).toEqual([]);
@@ -118,7 +132,8 @@ it('creates other users, and is ready, while a process is stopped that creates o
     platform: { unknown_user: 'create' },
     log: () => {},
   });
-  const create = async (unionId: string) => (await send(creating.url, passback(unionId))).envelope.code;
+  const create = async (unionId: string) =>
+    (await send(creating.url, passback(unionId))).envelope.code;
   const ready = async () => (await fetchAnswer(`${creating.url}/readyz`)).status;
   expect(await ready()).toBe(200);
   // What a process holds that is stopped in the middle, and the row that each probe writes.
@@ -152,5 +167,7 @@ it('refuses at once to look up more than a hundred unknown apps', async () => {
   await Promise.all(unknown);
   expect(codes.filter((code) => code === 50301).length).toBeGreaterThanOrEqual(30);
   const problem = expect.stringContaining('too many requests name apps that are not known');
-  expect(running.log).toContainEqual(expect.objectContaining({ event: 'store_unavailable', problem }));
+  expect(running.log).toContainEqual(
+    expect.objectContaining({ event: 'store_unavailable', problem }),
+  );
 });

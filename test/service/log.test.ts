@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog, type LogEvent, type LogFormat } from '../../src/service/index.js';
 import { foldRepeats } from '../../src/service/log.js';
-import { draftPassback, draftRead, fetchAnswer, send, signDraft } from '../support/foreign-client.js';
+import {
+  draftPassback,
+  draftRead,
+  fetchAnswer,
+  send,
+  signDraft,
+} from '../support/foreign-client.js';
 import { type RunningService, runService, tenant, user } from '../support/running-service.js';
 
 const time = '2026-01-02T03:04:05.678Z';
@@ -36,7 +42,12 @@ const rejected: LogEvent = {
 
 it('leaves out events below its level', () => {
   const lines: string[] = [];
-  const log = createLog({ format: 'json', level: 'warn', write: (line) => lines.push(line), now: () => 0 });
+  const log = createLog({
+    format: 'json',
+    level: 'warn',
+    write: (line) => lines.push(line),
+    now: () => 0,
+  });
   // The platform has a code of its own for it, and one HTTP status for all.
   const failed: LogEvent = { ...request, status: 200, code: 9001, means: 'storeUnavailable' };
   for (const event of [request, rejected, failed]) log(event);
@@ -83,31 +94,59 @@ describe('an event', () => {
           'skew=-400s (seed 7)',
       ],
     ],
-    ['warn', { event: 'faults', reset: 1, seed: 1 }, ['warning: injecting faults: reset=100% (seed 1)']],
+    [
+      'warn',
+      { event: 'faults', reset: 1, seed: 1 },
+      ['warning: injecting faults: reset=100% (seed 1)'],
+    ],
     ['warn', { event: 'overload', problem: 'too much' }, ['warning: too much']],
-    ['warn', { event: 'overload', problem: 'too much', repeats: 1 }, ['warning: too much (once more)']],
+    [
+      'warn',
+      { event: 'overload', problem: 'too much', repeats: 1 },
+      ['warning: too much (once more)'],
+    ],
     [
       'error',
       { event: 'store_unavailable', problem: 'disk full', repeats: 5251 },
       ['the store is unavailable: disk full (5251 more times)'],
     ],
-    ['error', { event: 'unreadable_secret', problem: 'no key', repeats: 2 }, ['no key (2 more times)']],
-    ['error', { event: 'clock', problem: 'late', repeats: 2 }, ['requests are refused: late (2 more times)']],
+    [
+      'error',
+      { event: 'unreadable_secret', problem: 'no key', repeats: 2 },
+      ['no key (2 more times)'],
+    ],
+    [
+      'error',
+      { event: 'clock', problem: 'late', repeats: 2 },
+      ['requests are refused: late (2 more times)'],
+    ],
     [
       'error',
       { event: 'fault', problem: 'Error: a\u001b[2J\n    at b', repeats: 2 },
       ['internal error (2 more times):', '    Error: a\\u001b[2J', '        at b'],
     ],
-    ['warn', { event: 'log_dropped', events: 9 }, [expect.stringMatching(/^warning: 9 events were not /)]],
+    [
+      'warn',
+      { event: 'log_dropped', events: 9 },
+      [expect.stringMatching(/^warning: 9 events were not /)],
+    ],
     [
       'warn',
       { event: 'needless_escapes', app_key: 'k', tenant_code: 't' },
-      [expect.stringMatching(/^warning: app k of tenant t escapes characters of user_info that it should/)],
+      [
+        expect.stringMatching(
+          /^warning: app k of tenant t escapes characters of user_info that it should/,
+        ),
+      ],
     ],
     [
       'warn',
       { event: 'unencrypted_token', host: '0.0.0.0' },
-      [expect.stringMatching(/^warning: the admin token .* the admin port is on 0\.0\.0\.0, without TLS$/)],
+      [
+        expect.stringMatching(
+          /^warning: the admin token .* the admin port is on 0\.0\.0\.0, without TLS$/,
+        ),
+      ],
     ],
   ])('is of level %s, and has the lines of %j', (level, event, lines) => {
     const [first = '', ...others] = logged('pretty', event);
@@ -141,7 +180,9 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
 
   it('reports start and stop', async () => {
     await running.service.close();
-    expect(lines[0]).toContain(format === 'pretty' ? `listening on ${running.service.url}` : '"listening"');
+    expect(lines[0]).toContain(
+      format === 'pretty' ? `listening on ${running.service.url}` : '"listening"',
+    );
     expect(lines.at(-1)).toContain('stopped');
   });
 
@@ -201,7 +242,11 @@ describe.each(['pretty', 'json'] as const)('the %s log of a running service', (f
   it('never holds a secret, a code or personal data, whatever is sent', async () => {
     const { service, app } = running;
     const issued = await service.admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
-    const personal = { mobile: '13912345678', id_card: '330106199001011234', gps: '120.155070,30.274084' };
+    const personal = {
+      mobile: '13912345678',
+      id_card: '330106199001011234',
+      gps: '120.155070,30.274084',
+    };
     const drafts = [
       draftRead(app, issued.code, { info_name: 'mobile' }),
       draftRead(app, issued.code),

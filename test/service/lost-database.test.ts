@@ -53,7 +53,10 @@ describe('a service whose database is lost', () => {
 
     await server.start();
     await expect.poll(health).toBe(200);
-    const { extension_info } = await running.service.admin.getUser({ tenantCode: tenant, unionId: 'u1' });
+    const { extension_info } = await running.service.admin.getUser({
+      tenantCode: tenant,
+      unionId: 'u1',
+    });
     const acknowledged = answers.filter(({ code }) => code === 200).map(({ key }) => key);
     expect(acknowledged.filter((key) => !(key in extension_info))).toEqual([]);
   });
@@ -63,7 +66,8 @@ describe('a service whose database is lost', () => {
     try {
       const first = await many(50);
       expect(first.every(({ code }) => code === 50301)).toBe(true);
-      // At once: if each met the time-out of the first ones, they would take longer than the test may.
+      // At once: if each met the time-out of the first ones, they would take longer than the test
+      // may.
       for (let count = 0; count < 50; count += 1) expect((await passback()).code).toBe(50301);
       await expect.poll(health).toBe(503);
     } finally {
@@ -81,7 +85,9 @@ describe('a service whose database is lost', () => {
   it('counts it for its metrics, also where nobody asks for anything else', async () => {
     const problems = async () => {
       const metrics = await (await fetch(`${running.service.url}/metrics`)).text();
-      return Number(/^userinfo_problems_total\{event="store_unavailable"\} (\d+)/m.exec(metrics)?.[1]);
+      return Number(
+        /^userinfo_problems_total\{event="store_unavailable"\} (\d+)/m.exec(metrics)?.[1],
+      );
     };
     const before = await problems();
     await server.stop();

@@ -26,7 +26,11 @@ afterEach(() => service?.close());
 
 async function start(options: Parameters<typeof createService>[0] = {}) {
   const events: LogEvent[] = [];
-  service = await createService({ ...options, version: '9.8.7', log: (event) => void events.push(event) });
+  service = await createService({
+    ...options,
+    version: '9.8.7',
+    log: (event) => void events.push(event),
+  });
   const monitoring = events.find((event) => event.event === 'monitoring');
   return { service, events, url: service.url, adminUrl: monitoring?.url ?? '' };
 }
@@ -50,22 +54,40 @@ describe('monitoring', () => {
     await passback({ union_id: 'nobody', user_info: '{"a":"b"}' });
     await fetch(`${url}/no-such-path/13800138000`);
     const countOf = (list: Awaited<ReturnType<typeof count>>, operation: string, code: string) =>
-      Number(list.find(({ labels }) => labels?.operation === operation && labels.code === code)?.value ?? 0);
+      Number(
+        list.find(({ labels }) => labels?.operation === operation && labels.code === code)?.value ??
+          0,
+      );
     await expect
-      .poll(async () => countOf(await count(), 'other', '40402') - countOf(before, 'other', '40402'))
+      .poll(
+        async () => countOf(await count(), 'other', '40402') - countOf(before, 'other', '40402'),
+      )
       .toBe(1);
     const after = await count();
     expect(countOf(after, 'passback', '200') - countOf(before, 'passback', '200')).toBe(1);
     expect(countOf(after, 'passback', '40401') - countOf(before, 'passback', '40401')).toBe(1);
     const builds = await metric(url, 'userinfo_build_info');
-    expect(builds.map(({ labels }) => labels)).toContainEqual({ version: '9.8.7', node: process.version });
+    expect(builds.map(({ labels }) => labels)).toContainEqual({
+      version: '9.8.7',
+      node: process.version,
+    });
     expect(await metric(url, 'nodejs_eventloop_lag_seconds')).toHaveLength(1);
     const text = await (await fetch(`${url}/metrics`)).text();
     const bounds = new Set(text.match(/(?<=userinfo_request_duration_seconds_bucket\{le=")[^"]+/g));
-    expect([...bounds].join(' ')).toBe('0.001 0.002 0.005 0.01 0.02 0.05 0.1 0.2 0.5 1 2 5 10 +Inf');
+    expect([...bounds].join(' ')).toBe(
+      '0.001 0.002 0.005 0.01 0.02 0.05 0.1 0.2 0.5 1 2 5 10 +Inf',
+    );
     expect(text).not.toContain('13800138000');
-    const problems = (await metric(url, 'userinfo_problems_total')).map(({ labels }) => labels?.event);
-    expect(problems.sort()).toEqual(['clock', 'fault', 'overload', 'store_unavailable', 'unreadable_secret']);
+    const problems = (await metric(url, 'userinfo_problems_total')).map(
+      ({ labels }) => labels?.event,
+    );
+    expect(problems.sort()).toEqual([
+      'clock',
+      'fault',
+      'overload',
+      'store_unavailable',
+      'unreadable_secret',
+    ]);
   });
 
   it('times requests by less than a millisecond: most take no longer', async () => {
@@ -84,7 +106,9 @@ describe('monitoring', () => {
   it('has the connections to PostgreSQL', async () => {
     const schema = await createSchema();
     const { url } = await start({ database: schema.url, poolSize: 3 });
-    const states = (await metric(url, 'userinfo_database_connections')).map(({ labels }) => labels?.state);
+    const states = (await metric(url, 'userinfo_database_connections')).map(
+      ({ labels }) => labels?.state,
+    );
     expect(states).toEqual(['in_use', 'idle', 'waiting']);
     await service?.close();
     expect(await metric((await start()).url, 'userinfo_database_connections')).toEqual([]);
@@ -118,27 +142,32 @@ describe('monitoring', () => {
     }
   });
 
-  it.each([{}, { adminPort: 0 }])('answers the checks of a load balancer, with %j', async (options) => {
-    const { url, service } = await start({ ...options, drainDelayMs: 60_000 });
-    // HAProxy: "option httpchk GET /readyz", and "http-check send ver HTTP/1.1 hdr Host lb".
-    const statuses = async (path: string) => {
-      const requests = [
-        `GET ${path} HTTP/1.0\r\n\r\n`,
-        `GET ${path} HTTP/1.1\r\nHost: lb\r\nConnection: close\r\n\r\n`,
-      ];
-      return await Promise.all(requests.map(async (request) => (await exchange(url, request))[0]?.status));
-    };
-    expect([await statuses('/livez'), await statuses('/readyz')]).toEqual([
-      [200, 200],
-      [200, 200],
-    ]);
-    expect(await statuses('/metrics')).toEqual([404, 404]);
-    const closed = service.close();
-    expect(await statuses('/readyz')).toEqual([503, 503]);
-    // A second call ends the delay.
-    void service.close();
-    await closed;
-  });
+  it.each([{}, { adminPort: 0 }])(
+    'answers the checks of a load balancer, with %j',
+    async (options) => {
+      const { url, service } = await start({ ...options, drainDelayMs: 60_000 });
+      // HAProxy: "option httpchk GET /readyz", and "http-check send ver HTTP/1.1 hdr Host lb".
+      const statuses = async (path: string) => {
+        const requests = [
+          `GET ${path} HTTP/1.0\r\n\r\n`,
+          `GET ${path} HTTP/1.1\r\nHost: lb\r\nConnection: close\r\n\r\n`,
+        ];
+        return await Promise.all(
+          requests.map(async (request) => (await exchange(url, request))[0]?.status),
+        );
+      };
+      expect([await statuses('/livez'), await statuses('/readyz')]).toEqual([
+        [200, 200],
+        [200, 200],
+      ]);
+      expect(await statuses('/metrics')).toEqual([404, 404]);
+      const closed = service.close();
+      expect(await statuses('/readyz')).toEqual([503, 503]);
+      // A second call ends the delay.
+      void service.close();
+      await closed;
+    },
+  );
 
   it('has metrics on a port of its own, and no longer on that of the service', async () => {
     const { url, adminUrl } = await start({ adminPort: 0 });
@@ -150,7 +179,9 @@ describe('monitoring', () => {
     }
     expect(await statusOf(`${adminUrl}/other`)).toBe(404);
     const port = Number(new URL(adminUrl).port);
-    await expect(createService({ adminPort: port })).rejects.toThrow(`port ${port} of 127.0.0.1 is in use`);
+    await expect(createService({ adminPort: port })).rejects.toThrow(
+      `port ${port} of 127.0.0.1 is in use`,
+    );
   });
 
   it.each([
@@ -164,27 +195,35 @@ describe('monitoring', () => {
     ['Host: evillocalhost\r\n', 404],
     ['Host: \r\n', 404],
     ['Host: localhost\r\nHost: attacker.example\r\n', 404],
-  ])('on a port of its own at a loopback address answers no other name: %j', async (host, status) => {
-    const { adminUrl } = await start({ adminPort: 0 });
-    for (const path of monitoringPaths) {
-      const request = `GET ${path} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`;
-      const [answer] = await exchange(adminUrl, request);
-      expect(answer?.status).toBe(status);
-      expect(answer?.body.includes('userinfo_requests_total')).toBe(status === 200 && path === '/metrics');
-    }
-  });
+  ])(
+    'on a port of its own at a loopback address answers no other name: %j',
+    async (host, status) => {
+      const { adminUrl } = await start({ adminPort: 0 });
+      for (const path of monitoringPaths) {
+        const request = `GET ${path} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`;
+        const [answer] = await exchange(adminUrl, request);
+        expect(answer?.status).toBe(status);
+        expect(answer?.body.includes('userinfo_requests_total')).toBe(
+          status === 200 && path === '/metrics',
+        );
+      }
+    },
+  );
 
   it('on a port of its own at an address of the network answers the names that lead there', async () => {
     const { adminUrl } = await start({ host: '0.0.0.0', adminPort: 0 });
     const url = adminUrl.replace('0.0.0.0', '127.0.0.1');
-    const request = 'GET /metrics HTTP/1.1\r\nHost: userinfo.internal:9090\r\nConnection: close\r\n\r\n';
+    const request =
+      'GET /metrics HTTP/1.1\r\nHost: userinfo.internal:9090\r\nConnection: close\r\n\r\n';
     expect((await exchange(url, request))[0]?.status).toBe(200);
   });
 
   it('on a port of its own closes connections past the limit, says so, and the service answers meanwhile', async () => {
     const { url, adminUrl, events } = await start({ maxConnections: 4, adminPort: 0 });
     const sockets = Array.from({ length: 4 }, () => openSocket(adminUrl));
-    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+    await Promise.all(
+      sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))),
+    );
     const live = 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n';
     expect(await exchange(adminUrl, live)).toEqual([]);
     expect(events.filter(({ event }) => event === 'overload')).toEqual([
@@ -302,7 +341,10 @@ describe('a request', () => {
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
 
-  async function exchange(headers: Record<string, string>, options: { trustProxy?: string[] } = {}) {
+  async function exchange(
+    headers: Record<string, string>,
+    options: { trustProxy?: string[] } = {},
+  ) {
     const { url, service, events } = await start(options);
     const { app } = await withApp(service);
     const draft = signDraft(draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' }));
@@ -359,7 +401,10 @@ describe('a request', () => {
     ['::ffff:203.0.113.7', '203.0.113.7'],
     ['13800138000', '127.0.0.1'],
   ])('has an address alone where a proxy forwards %s', async (forwarded, client) => {
-    const { logged } = await exchange({ 'x-forwarded-for': forwarded }, { trustProxy: ['127.0.0.1'] });
+    const { logged } = await exchange(
+      { 'x-forwarded-for': forwarded },
+      { trustProxy: ['127.0.0.1'] },
+    );
     expect(logged).toMatchObject({ client });
   });
 

@@ -8,57 +8,65 @@ import { PgBouncer } from '../support/postgres/pgbouncer.js';
 import { PostgresServer } from '../support/postgres/postgres-server.js';
 import { tenant, user } from '../support/running-service.js';
 
-describe.skipIf(!PgBouncer.isInstalled)('behind PgBouncer in transaction mode (needs pgbouncer)', () => {
-  let server: PostgresServer;
-  let pooler: PgBouncer;
-  let url: string;
+describe.skipIf(!PgBouncer.isInstalled)(
+  'behind PgBouncer in transaction mode (needs pgbouncer)',
+  () => {
+    let server: PostgresServer;
+    let pooler: PgBouncer;
+    let url: string;
 
-  beforeAll(async () => {
-    server = await PostgresServer.create();
-    pooler = await PgBouncer.before(server.url);
-    url = `${pooler.url}?pgbouncer=true`;
-  }, 60_000);
+    beforeAll(async () => {
+      server = await PostgresServer.create();
+      pooler = await PgBouncer.before(server.url);
+      url = `${pooler.url}?pgbouncer=true`;
+    }, 60_000);
 
-  afterAll(async () => {
-    await pooler.remove();
-    await server.remove();
-  });
+    afterAll(async () => {
+      await pooler.remove();
+      await server.remove();
+    });
 
-  it('the built program serves', async () => {
-    const serve = spawn(
-      process.execPath,
-      ['bin/userinfo.cjs', 'serve', '--port', '0', '--log-format', 'json'],
-      { env: { ...process.env, DATABASE_URL: url } },
-    );
-    try {
-      const [line] = await once(createInterface({ input: serve.stderr }), 'line');
-      expect(await fetch(`${JSON.parse(line).url}/readyz`)).toMatchObject({ status: 200 });
-    } finally {
-      serve.kill('SIGKILL');
-    }
-  });
+    it('the built program serves', async () => {
+      const serve = spawn(
+        process.execPath,
+        ['bin/userinfo.cjs', 'serve', '--port', '0', '--log-format', 'json'],
+        { env: { ...process.env, DATABASE_URL: url } },
+      );
+      try {
+        const [line] = await once(createInterface({ input: serve.stderr }), 'line');
+        expect(await fetch(`${JSON.parse(line).url}/readyz`)).toMatchObject({ status: 200 });
+      } finally {
+        serve.kill('SIGKILL');
+      }
+    });
 
-  it('two services answer all requests, which share its sessions', async () => {
-    const services = [await createService({ database: url }), await createService({ database: url })];
-    const [{ admin }] = services as [(typeof services)[0]];
-    if (admin === undefined) throw new Error('no service');
-    const { app_secret, ...app } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
-    const keys = { ...app, secret: app_secret.reveal() };
-    const unionIds = Array.from({ length: 40 }, (_, i) => `u${i}`);
-    await admin.putUsers(unionIds.map((id) => user(id)));
-    const codes = await Promise.all(
-      unionIds.map(async (unionId) => (await admin.issueCode({ tenantCode: tenant, unionId })).code),
-    );
-    const answers = await Promise.all(
-      unionIds.flatMap((union_id, i) => {
-        const serviceUrl = services[i % 2]?.url ?? '';
-        return [
-          send(serviceUrl, draftPassback(keys, { union_id, user_info: '{"a":"b"}' })),
-          send(serviceUrl, draftRead(keys, codes[i] ?? '')),
-        ];
-      }),
-    );
-    expect(answers.map(({ envelope }) => envelope.code)).toEqual(answers.map(() => 200));
-    for (const service of services) await service.close();
-  });
-});
+    it('two services answer all requests, which share its sessions', async () => {
+      const services = [
+        await createService({ database: url }),
+        await createService({ database: url }),
+      ];
+      const [{ admin }] = services as [(typeof services)[0]];
+      if (admin === undefined) throw new Error('no service');
+      const { app_secret, ...app } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
+      const keys = { ...app, secret: app_secret.reveal() };
+      const unionIds = Array.from({ length: 40 }, (_, i) => `u${i}`);
+      await admin.putUsers(unionIds.map((id) => user(id)));
+      const codes = await Promise.all(
+        unionIds.map(
+          async (unionId) => (await admin.issueCode({ tenantCode: tenant, unionId })).code,
+        ),
+      );
+      const answers = await Promise.all(
+        unionIds.flatMap((union_id, i) => {
+          const serviceUrl = services[i % 2]?.url ?? '';
+          return [
+            send(serviceUrl, draftPassback(keys, { union_id, user_info: '{"a":"b"}' })),
+            send(serviceUrl, draftRead(keys, codes[i] ?? '')),
+          ];
+        }),
+      );
+      expect(answers.map(({ envelope }) => envelope.code)).toEqual(answers.map(() => 200));
+      for (const service of services) await service.close();
+    });
+  },
+);

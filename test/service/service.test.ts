@@ -14,7 +14,13 @@ import {
   type ServiceOptions,
   StartError,
 } from '../../src/service/index.js';
-import { draftPassback, draftRead, fetchAnswer, send, signDraft } from '../support/foreign-client.js';
+import {
+  draftPassback,
+  draftRead,
+  fetchAnswer,
+  send,
+  signDraft,
+} from '../support/foreign-client.js';
 import { nextAnswer, openSocket, parseAnswers } from '../support/raw-exchange.js';
 import { runService, tenant, user, withApp } from '../support/running-service.js';
 
@@ -81,7 +87,10 @@ describe('a service', () => {
       tenantCode: tenant,
       channel: 'web',
       recipes: {
-        app_sign: { message: ['$method', ' ', '$url', ' ', '$param:random'], steps: ['hmac-sha256'] },
+        app_sign: {
+          message: ['$method', ' ', '$url', ' ', '$param:random'],
+          steps: ['hmac-sha256'],
+        },
         sign: {
           params: { order: 'name', encode: 'rfc3986' },
           message: ['$params', '|', '$body'],
@@ -92,12 +101,16 @@ describe('a service', () => {
     });
     await service.admin.putUser(user('u1'));
     const secret = app_secret.reveal();
-    const draft = draftPassback({ ...app, secret }, { union_id: 'u1', user_info: '{"name":"张 三"}' });
+    const draft = draftPassback(
+      { ...app, secret },
+      { union_id: 'u1', user_info: '{"name":"张 三"}' },
+    );
     const { body } = signDraft(draft);
     const query = new Map(draft.query);
     const url = `${service.url}${draft.path}`;
     const hmac = (algorithm: string, text: string) => createHmac(algorithm, secret).update(text);
-    const signedUrl = publicUrl === undefined ? url : `https://api.example.com/platform${draft.path}`;
+    const signedUrl =
+      publicUrl === undefined ? url : `https://api.example.com/platform${draft.path}`;
     query.set('app_sign', hmac('sha256', `PUT ${signedUrl} ${query.get('random')}`).digest('hex'));
     const params = [...query, ...(draft.form ?? [])]
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -130,9 +143,13 @@ describe('a service that is closed', () => {
       received += chunk;
     });
     const ended = new Promise((resolve) => open.on('close', resolve));
-    const { target, body } = signDraft(draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' }));
+    const { target, body } = signDraft(
+      draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' }),
+    );
     const bytes = body ?? '';
-    open.write(`PUT ${target} HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: ${bytes.length}\r\n\r\n`);
+    open.write(
+      `PUT ${target} HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: ${bytes.length}\r\n\r\n`,
+    );
     await expect.poll(() => received).toContain('100 Continue');
     const closed = service.close();
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -293,7 +310,9 @@ describe('a service that cannot start', () => {
     actor: [7],
     users: [[null], [5], {}],
   };
-  const cells = Object.entries(wrong).flatMap(([name, values]) => values.map((value) => ({ name, value })));
+  const cells = Object.entries(wrong).flatMap(([name, values]) =>
+    values.map((value) => ({ name, value })),
+  );
   it.each(cells)('names the option: %j', async ({ name, value }) => {
     const fault = { code: 'INVALID_INPUT', message: expect.stringContaining(name) };
     const given: object = { database: ':memory:', [name]: value };
@@ -302,10 +321,13 @@ describe('a service that cannot start', () => {
     await expect(createTestService(given)).rejects.toMatchObject(fault);
   });
 
-  it.each([openAdmin, createService, createTestService])('that null is no options: %o', async (open) => {
-    await expect(open(null as never)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
-    await expect(openAdmin({} as never)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
-  });
+  it.each([openAdmin, createService, createTestService])(
+    'that null is no options: %o',
+    async (open) => {
+      await expect(open(null as never)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await expect(openAdmin({} as never)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    },
+  );
 });
 
 it('listens on an IPv6 address in brackets, as in a URL', async () => {

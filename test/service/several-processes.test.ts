@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Admin, createService, openAdmin } from '../../src/service/index.js';
-import { type AppKeys, type Draft, draftPassback, draftRead, send } from '../support/foreign-client.js';
+import {
+  type AppKeys,
+  type Draft,
+  draftPassback,
+  draftRead,
+  send,
+} from '../support/foreign-client.js';
 import { createSchema } from '../support/postgres/test-schema.js';
 import { tenant, user } from '../support/running-service.js';
 import { type ServiceProcess, startServiceProcesses } from '../support/service-process.js';
@@ -45,12 +51,16 @@ describe.each([
 
   /** Sends each draft to a process of its own, all at once. */
   const sendAtOnce = async (...drafts: Draft[]) => {
-    const answers = await Promise.all(drafts.map((draft, index) => send(processes[index]?.url ?? '', draft)));
+    const answers = await Promise.all(
+      drafts.map((draft, index) => send(processes[index]?.url ?? '', draft)),
+    );
     return answers.map(({ envelope }) => envelope);
   };
-  const codesOf = async (...drafts: Draft[]) => (await sendAtOnce(...drafts)).map(({ code }) => code).sort();
+  const codesOf = async (...drafts: Draft[]) =>
+    (await sendAtOnce(...drafts)).map(({ code }) => code).sort();
   const passback = (form: Record<string, string>) => draftPassback(app, form);
-  const issueCode = async (unionId: string) => (await admin.issueCode({ tenantCode: tenant, unionId })).code;
+  const issueCode = async (unionId: string) =>
+    (await admin.issueCode({ tenantCode: tenant, unionId })).code;
 
   it('accept a request once that is sent to all of them', async () => {
     await admin.putUser(user('u1'));

@@ -62,7 +62,10 @@ describe('the test service', () => {
       service.failNext(1, { code: 1001, httpStatus: 429, retryAfter: 0, msg: 'slow down' });
       expect(await client.passback(write)).toMatchObject({ attempts: 2 });
       service.failNext(1, { code: 1002 });
-      expect(await errorOf(client.passback(write))).toMatchObject({ resultCode: 1002, httpStatus: 200 });
+      expect(await errorOf(client.passback(write))).toMatchObject({
+        resultCode: 1002,
+        httpStatus: 200,
+      });
       service.failNext(1, { cut: 'before' });
       const lost = client.passback({ unionId: 'u1', userInfo: { lost: 1 } }, { attempts: 1 });
       expect(await errorOf(lost)).toMatchObject({ reason: 'reset', received: true });
@@ -71,7 +74,9 @@ describe('the test service', () => {
       expect(await errorOf(kept)).toMatchObject({ reason: 'reset', received: true });
       service.failNext(1, { delayMs: 10_000, operation: 'read' });
       const code = await service.issueCode('u1');
-      expect(await errorOf(client.read({ code }, { timeoutMs: 300 }))).toMatchObject({ reason: 'timeout' });
+      expect(await errorOf(client.read({ code }, { timeoutMs: 300 }))).toMatchObject({
+        reason: 'timeout',
+      });
       const { data } = await client.read({ code });
       expect(data.extension_info).toEqual({ acme_level: 'gold', acme_n: '5', kept: '1' });
     });
@@ -80,7 +85,11 @@ describe('the test service', () => {
 
   it('refuses an app key that cannot be stored as the service does', async () => {
     const { clientOptions } = service;
-    const app = { tenant_code: clientOptions.tenantCode, channel: clientOptions.channel, secret: 's' };
+    const app = {
+      tenant_code: clientOptions.tenantCode,
+      channel: clientOptions.channel,
+      secret: 's',
+    };
     const { envelope } = await send(service.url, draftRead({ ...app, app_key: 'a\0' }, 'c'));
     expect(envelope.code).toBe(40002);
   });
@@ -108,7 +117,9 @@ describe('the test service', () => {
     const own = { mobile: '13800138000', level: '1.00' };
     const recorded = await tcpServer((socket) => {
       const body = `{"code":200,"msg":"ok","data":{"union_id":"u9","mobile":"${own.mobile}","level":${own.level},"z":{}}}`;
-      socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+      socket.end(
+        `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      );
     });
     const args = ['read', 'c', 'mobile,level,z', '--json', '--mask'];
     const { stdout: body } = await machine.run(args, { env: deploymentVariables(recorded.url) });
@@ -143,7 +154,9 @@ describe('the test service', () => {
       await service.advanceClock(1_600);
       expect(await errorOf(client.passback(write))).toMatchObject({ means: 'wrongAppSign' });
       service.faults = { skewSeconds: 301, seed: 1 };
-      expect(await errorOf(client.passback(write))).toMatchObject({ means: 'timestampOutsideWindow' });
+      expect(await errorOf(client.passback(write))).toMatchObject({
+        means: 'timestampOutsideWindow',
+      });
     });
     await service.reset();
     const before = Date.now();
@@ -191,7 +204,9 @@ describe('the test service', () => {
       await client.close({ force: true });
       expect(await call).toMatchObject({ code: 'CANCELLED' });
       // Once the service has noticed that the client is gone.
-      await expect.poll(() => errorOf(fetch(`${service.url}/livez`))).toMatchObject({ status: 200 });
+      await expect
+        .poll(() => errorOf(fetch(`${service.url}/livez`)))
+        .toMatchObject({ status: 200 });
       events.emit('left');
     });
     await expect.poll(() => service.requests).toMatchObject([{ answer: null }]);
@@ -208,19 +223,43 @@ describe('the test service', () => {
       () => service.failNext(1, { operation: 'reads' as never }),
       'operation is text, not read or passback',
     ],
-    ['a misspelt cut', () => service.failNext(1, { cut: 'during' as never }), 'cut is text, not before'],
+    [
+      'a misspelt cut',
+      () => service.failNext(1, { cut: 'during' as never }),
+      'cut is text, not before',
+    ],
     ['a code as text', () => service.failNext(1, { code: '50301' as never }), 'code is text'],
-    ['a negative time to retry after', () => service.failNext(1, { retryAfter: -1 }), 'retryAfter is -1'],
-    ['a date to retry after', () => service.failNext(1, { retryAfter: '5' as never }), 'retryAfter is text'],
+    [
+      'a negative time to retry after',
+      () => service.failNext(1, { retryAfter: -1 }),
+      'retryAfter is -1',
+    ],
+    [
+      'a date to retry after',
+      () => service.failNext(1, { retryAfter: '5' as never }),
+      'retryAfter is text',
+    ],
     ['a negative delay', () => service.failNext(1, { delayMs: -1 }), 'delayMs is -1'],
-    ['a cut with a code', () => service.failNext(1, { cut: 'after', code: 50301 }), 'and thus no code'],
+    [
+      'a cut with a code',
+      () => service.failNext(1, { cut: 'after', code: 50301 }),
+      'and thus no code',
+    ],
     ['stub()', () => service.stub(undefined as never), 'undefined was given, not an object'],
     ['no body', () => service.stub({ httpStatus: 200 } as never), 'body is missing'],
     ['a status that is none', () => service.stub({ httpStatus: 99, body: '' }), 'httpStatus is 99'],
     ['a Map', () => service.stub({ body: new Map() }), 'body is an instance of Map, not text'],
     ['times: 0', () => service.stub({ body: '' }, { times: 0 }), 'times is 0'],
-    ['a misspelt limit', () => service.stub({ body: '' }, { time: 1 } as never), '"time" is unknown'],
-    ["advanceClock('5')", () => service.advanceClock('5' as never), 'text, not a number of milliseconds'],
+    [
+      'a misspelt limit',
+      () => service.stub({ body: '' }, { time: 1 } as never),
+      '"time" is unknown',
+    ],
+    [
+      "advanceClock('5')",
+      () => service.advanceClock('5' as never),
+      'text, not a number of milliseconds',
+    ],
     ['advanceClock(-5)', () => service.advanceClock(-5), 'is -5, not a number of milliseconds'],
     ['a misspelt ttl', () => service.issueCode('u1', { ttl: 5 } as never), '"ttl" is unknown'],
     [
@@ -229,7 +268,11 @@ describe('the test service', () => {
       'infoNames is text, not a list of texts',
     ],
     ['a user of another shape', () => service.putUser({ unionId: 'u1' } as never), 'unionId'],
-    ['hooks that are none', () => useTestService({ beforeAll: it } as never), 'beforeEach is missing'],
+    [
+      'hooks that are none',
+      () => useTestService({ beforeAll: it } as never),
+      'beforeEach is missing',
+    ],
     [
       'a share as text',
       () => {
@@ -244,8 +287,16 @@ describe('the test service', () => {
       },
       'latencyMs has a min',
     ],
-    ['an option that there is not', () => createTestService({ nope: 1 } as never), '"nope" is unknown'],
-    ['users that are none', () => createTestService({ users: {} as never }), 'users is an object, not an'],
+    [
+      'an option that there is not',
+      () => createTestService({ nope: 1 } as never),
+      '"nope" is unknown',
+    ],
+    [
+      'users that are none',
+      () => createTestService({ users: {} as never }),
+      'users is an object, not an',
+    ],
     ['a clock of its own', () => createTestService({ now: Date.now } as never), '"now" is unknown'],
     ['an option of the service', () => createService({ prot: 8787 } as never), '"prot" is unknown'],
   ])('refuses %s by name', async (_, act, said) => {
@@ -258,7 +309,9 @@ describe('the test service', () => {
   it('has random faults that a test sets, checked', async () => {
     service.faults = { error: 1, seed: 1 };
     await withClient(async (client) => {
-      expect(await errorOf(client.passback(write, { attempts: 1 }))).toMatchObject({ means: 'internal' });
+      expect(await errorOf(client.passback(write, { attempts: 1 }))).toMatchObject({
+        means: 'internal',
+      });
       service.faults = null;
       await client.passback(write);
     });
@@ -273,7 +326,11 @@ describe('the test service', () => {
       appKey: 'k',
       appSecret: 'from .env.test',
     });
-    expect(other.clientOptions).toMatchObject({ tenantCode: 't', appKey: 'k', appSecret: 'from .env.test' });
+    expect(other.clientOptions).toMatchObject({
+      tenantCode: 't',
+      appKey: 'k',
+      appSecret: 'from .env.test',
+    });
     await using client = new UserInfoClient(other.clientOptions);
     expect(await errorOf(client.passback(write))).toMatchObject({ means: 'noSuchUser' });
     await expect(createTestService({ appSecret: '' })).rejects.toThrow('app_secret is empty');

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
-import { type Comparison, probePlatform, RandomPlatform } from '../lab/behavior/random-platforms.js';
+import {
+  type Comparison,
+  probePlatform,
+  RandomPlatform,
+} from '../lab/behavior/random-platforms.js';
 import { Machine } from '../support/cli.js';
 
 /** Number of platforms that are probed at the same time. */

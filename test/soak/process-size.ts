@@ -13,7 +13,10 @@ export interface ProcessSize {
 /** What a process holds now; throws where there is none with that number. */
 export function processSize(pid: number): ProcessSize {
   const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return { megabytes: Number(kilobytes) / 1024, descriptors: readdirSync(`/proc/${pid}/fd`).length };
+  return {
+    megabytes: Number(kilobytes) / 1024,
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+  };
 }
 
 /** That the second half of the sizes is as small as the first; prints both. */
@@ -24,7 +27,9 @@ export function expectFlat(sizes: readonly ProcessSize[], name: string): void {
     descriptors: medianOf(part.map(({ descriptors }) => descriptors)),
   })) as [ProcessSize, ProcessSize];
   for (const [when, { megabytes, descriptors }] of Object.entries({ early, late })) {
-    process.stdout.write(`${name}, ${when}: ${megabytes.toFixed(0)} MB, ${descriptors} descriptors\n`);
+    process.stdout.write(
+      `${name}, ${when}: ${megabytes.toFixed(0)} MB, ${descriptors} descriptors\n`,
+    );
   }
   expect(late.descriptors).toBeLessThanOrEqual(early.descriptors + 4);
   expect(late.megabytes).toBeLessThanOrEqual(early.megabytes * 1.15 + 10);

@@ -29,7 +29,10 @@ class Soak {
     this.#machine = machine;
   }
 
-  /** Passes a new value of every user back; the service is killed in the middle of it where `isKilled`. */
+  /**
+   * Passes a new value of every user back; the service is killed in the middle of it where
+   * `isKilled`.
+   */
   async round(number: number, isKilled: boolean): Promise<void> {
     const file = `round-${number}.csv`;
     const rows = unionIds.map((unionId) => `${unionId},${number}`);
@@ -46,7 +49,18 @@ class Soak {
   }
 
   async #pass(file: string, ...more: string[]): Promise<number | null> {
-    const args = ['-p', 'local', 'bulk', 'passback', file, '--attempts', '4', '--timeout', '5s', ...more];
+    const args = [
+      '-p',
+      'local',
+      'bulk',
+      'passback',
+      file,
+      '--attempts',
+      '4',
+      '--timeout',
+      '5s',
+      ...more,
+    ];
     return (await this.#machine.run(args)).status;
   }
 

@@ -24,7 +24,9 @@ it(`serves ${minutes} minutes at a steady rate: no request fails, memory and des
     for (const [, operated] of engines) await operated.start();
     await Promise.all(
       engines.map(([name, operated]) =>
-        changeUnnoticed(operated, `${name}: ${minutes} min at a steady rate`, () => stayFlat(operated, name)),
+        changeUnnoticed(operated, `${name}: ${minutes} min at a steady rate`, () =>
+          stayFlat(operated, name),
+        ),
       ),
     );
   }

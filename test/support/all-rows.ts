@@ -23,7 +23,8 @@ export function readAll<Row extends ReadInput>(
 }
 
 function clientOf(options: RunOptions) {
-  const { concurrency, ratePerSecond, attempts, attemptTimeoutMs, signal, context, ...others } = options;
+  const { concurrency, ratePerSecond, attempts, attemptTimeoutMs, signal, context, ...others } =
+    options;
   const given = { concurrency, ratePerSecond, attempts, attemptTimeoutMs, signal, context };
   const pace = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return { client: new UserInfoClient(others), pace: pace as BulkRunOptions };

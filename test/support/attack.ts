@@ -1,5 +1,11 @@
 import fc from 'fast-check';
-import { type AppKeys, draftPassback, draftRead, freshRandom, signDraft } from './foreign-client.js';
+import {
+  type AppKeys,
+  draftPassback,
+  draftRead,
+  freshRandom,
+  signDraft,
+} from './foreign-client.js';
 import {
   type ByteMutation,
   byteMutation,
@@ -38,7 +44,10 @@ export interface Attack {
 }
 
 const key = fc.oneof(
-  fc.constantFrom(...'__proto__ constructor toString union_id channel a.b 等级 \u202e x\0y'.split(' '), ''),
+  fc.constantFrom(
+    ...'__proto__ constructor toString union_id channel a.b 等级 \u202e x\0y'.split(' '),
+    '',
+  ),
   fc.string({ maxLength: 12 }),
 );
 const scalar = fc.oneof(
@@ -91,7 +100,10 @@ const oddValue = fc.oneof(
 );
 /** Most are of the operation: with any other the first checks refuse. */
 const extraName = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom('scope', 'info_name', 'primary_key', 'random', 'timestamp') },
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom('scope', 'info_name', 'primary_key', 'random', 'timestamp'),
+  },
   { weight: 1, arbitrary: fc.constantFrom('union_id', 'mobile', 'app_secret', '__proto__') },
   { weight: 1, arbitrary: fc.string({ maxLength: 8 }) },
 );
@@ -107,7 +119,13 @@ export const attack: fc.Arbitrary<Attack> = fc.oneof(
     form: none(),
     bytes: none(),
   }),
-  fc.record({ ...common(), extra: none(), query: few(pairMutation), form: few(pairMutation), bytes: none() }),
+  fc.record({
+    ...common(),
+    extra: none(),
+    query: few(pairMutation),
+    form: few(pairMutation),
+    bytes: none(),
+  }),
   fc.record({ ...common(), extra: none(), query: none(), form: none(), bytes: few(byteMutation) }),
   fc.record({
     ...common(),

@@ -31,17 +31,22 @@ const after = (bytes: number) =>
 const half = changedAndClosed(({ head, body }) => head + body.toString().slice(0, 20));
 const body = (text: string | Buffer, ...headers: string[]) => instead(answerOf(text, headers));
 const status = (line: string, ...headers: string[]) => instead(answerOf('', headers, line));
-const redirect = (code: number) => status(`${code} Moved`, 'Location: https://other.example/x?sign=abc');
+const redirect = (code: number) =>
+  status(`${code} Moved`, 'Location: https://other.example/x?sign=abc');
 const encoded = (name: string, bytes: Buffer) => body(bytes, `Content-Encoding: ${name}`);
 const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
 /** An envelope that was compressed so many times. */
-const gzipped = (times: number): Buffer => (times === 0 ? Buffer.from(ok) : gzipSync(gzipped(times - 1)));
+const gzipped = (times: number): Buffer =>
+  times === 0 ? Buffer.from(ok) : gzipSync(gzipped(times - 1));
 const raw = (text: string) => insteadAndClosed(Buffer.from(text, 'latin1'));
 const envelope = (members: string) => body(`{${members}}`);
 
 type NamedFault = readonly [name: string, fault: Fault];
 
-/** What a service, or what stands before it, may do to a request, by the reason that the client should give. */
+/**
+ * What a service, or what stands before it, may do to a request, by the reason that the client
+ * should give.
+ */
 export const faults: Readonly<
   Record<'reset' | 'timeout' | 'not-envelope' | 'wrong-data' | 'any', readonly NamedFault[]>
 > = {
@@ -55,7 +60,10 @@ export const faults: Readonly<
     ['a close once the service has acted', changedAndClosed(() => '')],
     ['headers cut off', changedAndClosed(({ head }) => head.slice(0, 40))],
     ['a body cut off', half],
-    ['a chunked body cut off', raw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n${ok}`)],
+    [
+      'a chunked body cut off',
+      raw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n${ok}`),
+    ],
     ['a chunked body without its last chunk', raw(chunked(ok).slice(0, -5))],
   ],
   timeout: [
@@ -65,7 +73,10 @@ export const faults: Readonly<
     ['headers, then silence', instead('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n')],
     ['half a header, then silence', instead('HTTP/1.1 200 OK\r\nContent-')],
     ['a status line without end', endless('HTTP/1.1 200 ', 'a'.repeat(65_536))],
-    ['a chunked body that stops', instead('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"c')],
+    [
+      'a chunked body that stops',
+      instead('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"c'),
+    ],
   ],
   'not-envelope': [
     ['a gzip bomb', encoded('gzip', bomb)],
@@ -78,11 +89,19 @@ export const faults: Readonly<
     ['an encoding that nobody knows', encoded('x-\u00e9', Buffer.from(ok))],
     ['an encoding that is not so', encoded('gzip', Buffer.from(ok))],
     ['gzip that does not say so', body(gzipSync(ok))],
-    ...[300, 301, 302, 303, 305, 307, 308].map((code) => [`redirect ${code}`, redirect(code)] as const),
+    ...[300, 301, 302, 303, 305, 307, 308].map(
+      (code) => [`redirect ${code}`, redirect(code)] as const,
+    ),
     ['204', instead('HTTP/1.1 204 No Content\r\n\r\n')],
     ['304', instead('HTTP/1.1 304 Not Modified\r\n\r\n')],
-    ['an HTML 502', instead(answerOf('<title>Bad Gateway</title>', ['Content-Type: text/html'], '502 Bad'))],
-    ['a captive portal', body('<!doctype html><title>Log in</title>', 'Content-Type: application/json')],
+    [
+      'an HTML 502',
+      instead(answerOf('<title>Bad Gateway</title>', ['Content-Type: text/html'], '502 Bad')),
+    ],
+    [
+      'a captive portal',
+      body('<!doctype html><title>Log in</title>', 'Content-Type: application/json'),
+    ],
     ['no body', body('')],
     ['blanks', body(' \r\n\t')],
     ['half an envelope that is whole to HTTP', body(ok.slice(0, 30))],
@@ -93,7 +112,9 @@ export const faults: Readonly<
     ['an anti-hijacking prefix', body(`)]}',\n${ok}`)],
     ['XML', body('<code>200</code>')],
     ['a form', body('code=200&msg=ok&data=')],
-    ...['[]', 'null', 'true', '200', '"ok"', `[${ok}]`].map((json) => [`JSON ${json}`, body(json)] as const),
+    ...['[]', 'null', 'true', '200', '"ok"', `[${ok}]`].map(
+      (json) => [`JSON ${json}`, body(json)] as const,
+    ),
     ['NaN', envelope('"code":NaN,"msg":"ok","data":{}')],
     ['Infinity', envelope('"code":Infinity,"msg":"ok","data":{}')],
     ['a number beyond all', envelope('"code":1e400,"msg":"ok","data":{}')],
@@ -106,8 +127,14 @@ export const faults: Readonly<
     ['data that is text', envelope('"code":200,"msg":"ok","data":"{}"')],
     ['data of null', envelope('"code":200,"msg":"ok","data":null')],
     ['code twice', envelope('"code":40103,"msg":"no","data":{},"code":200')],
-    ['code twice, once in disguise', envelope('"code":40103,"msg":"ok","data":{},"c\\u006fde":200')],
-    ['data twice', envelope('"code":200,"msg":"ok","data":{"union_id":"a"},"data":{"union_id":"b"}')],
+    [
+      'code twice, once in disguise',
+      envelope('"code":40103,"msg":"ok","data":{},"c\\u006fde":200'),
+    ],
+    [
+      'data twice',
+      envelope('"code":200,"msg":"ok","data":{"union_id":"a"},"data":{"union_id":"b"}'),
+    ],
     ['union_id twice', envelope('"code":200,"msg":"ok","data":{"union_id":"u0","union_id":"u1"}')],
     [
       'union_id in disguise',
@@ -123,13 +150,28 @@ export const faults: Readonly<
     ['data a hundred and one levels deep', body(nestedTo(101))],
     ['data a million levels deep', body(nestedTo(1e6))],
     ['a refusal ten thousand levels deep', body(nestedTo(1e4).replace('200', '40401'))],
-    ['bytes that are not UTF-8', body(Buffer.from(`{"code":200,"data":{"union_id":"\xff"}}`, 'latin1'))],
-    ['UTF-8 cut off', body(Buffer.concat([Buffer.from('{"code":200,"msg":"'), Buffer.from([0xe5, 0xbc])]))],
-    ['an overlong slash', body(Buffer.from('{"code":200,"data":{"union_id":"\xc0\xaf"}}', 'latin1'))],
-    ['half a surrogate pair as UTF-8', body(Buffer.from('{"code":200,"msg":"\xed\xa0\x80"}', 'latin1'))],
+    [
+      'bytes that are not UTF-8',
+      body(Buffer.from(`{"code":200,"data":{"union_id":"\xff"}}`, 'latin1')),
+    ],
+    [
+      'UTF-8 cut off',
+      body(Buffer.concat([Buffer.from('{"code":200,"msg":"'), Buffer.from([0xe5, 0xbc])])),
+    ],
+    [
+      'an overlong slash',
+      body(Buffer.from('{"code":200,"data":{"union_id":"\xc0\xaf"}}', 'latin1')),
+    ],
+    [
+      'half a surrogate pair as UTF-8',
+      body(Buffer.from('{"code":200,"msg":"\xed\xa0\x80"}', 'latin1')),
+    ],
     ['GBK', body(Buffer.from('{"code":200,"data":{"union_id":"\xb3\xc9"}}', 'latin1'))],
     ['UTF-16', body(Buffer.from(`\ufeff${ok}`, 'utf16le'))],
-    ['more than an envelope can be, announced', raw('HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n{')],
+    [
+      'more than an envelope can be, announced',
+      raw('HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n{'),
+    ],
     ['a banner of SSH', raw('SSH-2.0-OpenSSH_9.6\r\n')],
     ['an alert of TLS', raw('\x15\x03\x01\x00\x02\x02\x46')],
     ['HTTP/0.9', raw(ok)],
@@ -150,7 +192,10 @@ export const faults: Readonly<
     ['a body without end', endless('HTTP/1.1 200 OK\r\n\r\n', Buffer.alloc(65_536, '{'))],
     [
       'chunks without end',
-      endless('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', `10000\r\n${'['.repeat(65_536)}\r\n`),
+      endless(
+        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n',
+        `10000\r\n${'['.repeat(65_536)}\r\n`,
+      ),
     ],
   ],
   'wrong-data': [
@@ -162,9 +207,15 @@ export const faults: Readonly<
       body(ok.replace(/"data":.*/, '"data":{"a":{"union_id":"u1"}}}')),
     ],
   ],
-  /** undici decides which it is: of what is without end it counts some, and leaves others to the deadline. */
+  /**
+   * undici decides which it is: of what is without end it counts some, and leaves others to the
+   * deadline.
+   */
   any: [
-    ['a length beyond all', raw(`HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n${ok}`)],
+    [
+      'a length beyond all',
+      raw(`HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n${ok}`),
+    ],
     ['two lengths', raw(`HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 48\r\n\r\n${ok}`)],
     ['a length and chunks', raw(chunked(ok).replace('\r\n', '\r\nContent-Length: 5\r\n'))],
     [

@@ -76,15 +76,27 @@ export const refusals: Readonly<Record<string, readonly [talk: ProxyTalk, said: 
     { opened: (socket) => socket.end() },
     /, which closed the connection without an answer$/,
   ],
-  'resets at once': [{ opened: (socket) => socket.resetAndDestroy() }, /, which closed the connection/],
-  'closes after reading': [{ asked: (socket) => socket.end() }, /, which closed the connection without an/],
-  'resets after reading': [{ asked: (socket) => socket.resetAndDestroy() }, /, which closed the connection/],
+  'resets at once': [
+    { opened: (socket) => socket.resetAndDestroy() },
+    /, which closed the connection/,
+  ],
+  'closes after reading': [
+    { asked: (socket) => socket.end() },
+    /, which closed the connection without an/,
+  ],
+  'resets after reading': [
+    { asked: (socket) => socket.resetAndDestroy() },
+    /, which closed the connection/,
+  ],
   'closes after half a status line': [
     { asked: (socket) => socket.end('HTTP/1.1 20') },
     /, which closed the connection without an answer$/,
   ],
   'answers 302': [
-    { asked: (socket) => socket.write('HTTP/1.1 302 Found\r\nLocation: http://login.example/\r\n\r\n') },
+    {
+      asked: (socket) =>
+        socket.write('HTTP/1.1 302 Found\r\nLocation: http://login.example/\r\n\r\n'),
+    },
     /, which answered HTTP 302$/,
   ],
   'answers 502 with a page': [
@@ -104,7 +116,10 @@ export const refusals: Readonly<Record<string, readonly [talk: ProxyTalk, said: 
     /, which (answered HTTP 100|did not answer within 300 ms)$/,
   ],
   'sends headers without end': [
-    { asked: (socket) => flood(socket, `HTTP/1.1 200 OK\r\n${`X: ${'a'.repeat(1_000)}\r\n`.repeat(64)}`) },
+    {
+      asked: (socket) =>
+        flood(socket, `HTTP/1.1 200 OK\r\n${`X: ${'a'.repeat(1_000)}\r\n`.repeat(64)}`),
+    },
     /, which answered with something that is not HTTP$/,
   ],
   'answers with garbage': [

@@ -4,8 +4,9 @@ import { basename, isAbsolute, join } from 'node:path';
 import { build } from 'rolldown';
 
 /**
- * Compiles a TypeScript module for a process that a test starts: `dist` has only what the package exports. The bundle
- * is below node_modules, where its packages are found, and is removed when this process ends.
+ * Compiles a TypeScript module for a process that a test starts: `dist` has only what the package
+ * exports. The bundle is below node_modules, where its packages are found, and is removed when this
+ * process ends.
  *
  * @returns the path of an ES module
  */

@@ -57,7 +57,9 @@ export class BrowserPage implements AsyncDisposable {
     const folder = mkdtempSync(join(tmpdir(), 'userinfo-chromium-'));
     const own = ['--headless', '--no-sandbox', '--no-first-run', '--hide-scrollbars'];
     const at = [`--user-data-dir=${folder}`, '--remote-debugging-port=0', 'about:blank'];
-    const browser = spawn(executable, [...own, ...quiet, ...at], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const browser = spawn(executable, [...own, ...quiet, ...at], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     const [, port] = await printedBy(browser, /DevTools listening on ws:\/\/127\.0\.0\.1:(\d+)\//);
     const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as {
       readonly webSocketDebuggerUrl: string;
@@ -102,7 +104,10 @@ export class BrowserPage implements AsyncDisposable {
     if (message.id !== undefined) {
       this.#waiting.get(message.id)?.(message);
       this.#waiting.delete(message.id);
-    } else if (message.method === 'Log.entryAdded' || message.method === 'Runtime.exceptionThrown') {
+    } else if (
+      message.method === 'Log.entryAdded' ||
+      message.method === 'Runtime.exceptionThrown'
+    ) {
       this.complaints.push(JSON.stringify(message.params));
     }
   }

@@ -24,11 +24,17 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The command that starts the program, with its arguments, such as `unshare`. */
   readonly under?: readonly string[];
-  /** Whether its streams are a terminal of 80 columns, on which nothing is typed: `stdout` is all that it shows. */
+  /**
+   * Whether its streams are a terminal of 80 columns, on which nothing is typed: `stdout` is all
+   * that it shows.
+   */
   readonly shows?: boolean;
 }
 
-/** A user's machine: a config folder of its own, and the built program. Nothing of ours leaks in from outside. */
+/**
+ * A user's machine: a config folder of its own, and the built program. Nothing of ours leaks in
+ * from outside.
+ */
 export class Machine implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'userinfo-test-'));
   readonly configFolder = join(this.folder, 'config');
@@ -37,7 +43,10 @@ export class Machine implements Disposable {
   database = join(this.folder, 'userinfo.db');
   /** Everything that any command printed. */
   printed = '';
-  /** Whether each command has a process of its own: for what only its end closes, descriptors, modules, memory. */
+  /**
+   * Whether each command has a process of its own: for what only its end closes, descriptors,
+   * modules, memory.
+   */
   apart = false;
 
   /** Writes a file, an object as JSON, and returns its path. */
@@ -54,8 +63,9 @@ export class Machine implements Disposable {
   }
 
   /**
-   * Runs a command of the built program to its end: in the process of the test, which takes a tenth of the time of
-   * a new one, unless the machine is `apart`, or the command beside another or `under` one.
+   * Runs a command of the built program to its end: in the process of the test, which takes a tenth
+   * of the time of a new one, unless the machine is `apart`, or the command beside another or
+   * `under` one.
    */
   run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
     const isApart = this.apart || options.under !== undefined || Place.isTaken;
@@ -70,7 +80,9 @@ export class Machine implements Disposable {
   async measure(
     args: readonly string[],
     { env = {} }: RunOptions = {},
-  ): Promise<Finished & { readonly usage: { readonly userMs: number; readonly maximumBytes: number } }> {
+  ): Promise<
+    Finished & { readonly usage: { readonly userMs: number; readonly maximumBytes: number } }
+  > {
     const report = join(this.folder, 'usage.json');
     const script = [
       'import json, resource, subprocess, sys',
@@ -108,8 +120,8 @@ export class Machine implements Disposable {
   }
 
   /**
-   * Runs a line of a shell in which each `userinfo` is run by `run`, after the rest of the line, and returns what the
-   * last of them did, with what all of them printed to stderr.
+   * Runs a line of a shell in which each `userinfo` is run by `run`, after the rest of the line,
+   * and returns what the last of them did, with what all of them printed to stderr.
    */
   async type(line: string, options: Pick<RunOptions, 'env'> = {}): Promise<Finished> {
     const calls = mkdtempSync(join(this.folder, 'calls-'));
@@ -132,7 +144,9 @@ export class Machine implements Disposable {
     return { ...done, stderr };
   }
 
-  /** Runs a command on a terminal, typing each answer when its prompt is shown; `null` is Ctrl-C. */
+  /**
+   * Runs a command on a terminal, typing each answer when its prompt is shown; `null` is Ctrl-C.
+   */
   onTerminal(
     args: readonly string[],
     dialogue: readonly (readonly [prompt: string, answer: string | null])[],
@@ -181,11 +195,18 @@ export class Machine implements Disposable {
   ): Promise<Finished> {
     const script = join(import.meta.dirname, 'terminal.py');
     const job = JSON.stringify([argv, dialogue]);
-    return this.#finish(spawn('python3', [script, job], { cwd: this.folder, env: this.#environment(env) }));
+    return this.#finish(
+      spawn('python3', [script, job], { cwd: this.folder, env: this.#environment(env) }),
+    );
   }
 
   #environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-    return { PATH: process.env.PATH, HOME: this.folder, USERINFO_CONFIG_DIR: this.configFolder, ...env };
+    return {
+      PATH: process.env.PATH,
+      HOME: this.folder,
+      USERINFO_CONFIG_DIR: this.configFolder,
+      ...env,
+    };
   }
 
   [Symbol.dispose](): void {

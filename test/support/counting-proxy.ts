@@ -3,7 +3,9 @@ import { httpServer, type TestServer } from './raw-server.js';
 
 /** Stands before a service, passes everything on, and knows what was asked. */
 export interface CountingProxy extends TestServer {
-  /** The union IDs or codes of the requests since the last call, in the order in which they came. */
+  /**
+   * The union IDs or codes of the requests since the last call, in the order in which they came.
+   */
   takeAsked(): string[];
 }
 
@@ -22,7 +24,8 @@ export async function countingProxy(serviceUrl: () => string): Promise<CountingP
       const answer = await poolFor(serviceUrl()).request({
         method: method as 'GET' | 'PUT',
         path: `${path}?${query}`,
-        headers: headers['content-type'] === undefined ? {} : { 'content-type': headers['content-type'] },
+        headers:
+          headers['content-type'] === undefined ? {} : { 'content-type': headers['content-type'] },
         body: body === '' ? null : body,
       });
       response.writeHead(answer.statusCode).end(await answer.body.text());

@@ -1,12 +1,21 @@
-// Loaded into the program by --require: notes what it writes, has put on the disk, and sends, in that order.
+// Loaded into the program by --require: notes what it writes, has put on the disk, and sends, in
+// that order.
 const fs = require('node:fs');
 const { Socket } = require('node:net');
 const { basename } = require('node:path');
 
 const events = [];
 const names = new Map();
-const { openSync, writeSync, fsyncSync, fdatasyncSync, ftruncateSync, renameSync, rmSync, writeFileSync } =
-  fs;
+const {
+  openSync,
+  writeSync,
+  fsyncSync,
+  fdatasyncSync,
+  ftruncateSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} = fs;
 
 fs.openSync = (path, ...rest) => {
   const fd = openSync(path, ...rest);
@@ -15,7 +24,8 @@ fs.openSync = (path, ...rest) => {
 };
 fs.writeSync = (fd, data, ...rest) => {
   const text = Buffer.isBuffer(data) ? data.toString() : String(data);
-  if (names.has(fd)) events.push(['write', names.get(fd), /"record":"[^"]*"/.exec(text)?.[0] ?? '']);
+  if (names.has(fd))
+    events.push(['write', names.get(fd), /"record":"[^"]*"/.exec(text)?.[0] ?? '']);
   return writeSync(fd, data, ...rest);
 };
 for (const [name, sync] of Object.entries({ fsyncSync, fdatasyncSync })) {

@@ -35,8 +35,8 @@ interface Runner {
   /** Runs the test in a folder, where the linter has compiled it. */
   readonly test?: (folder: string) => string;
   /**
-   * A program that calls `signed_query` of a pair, and prints `NAME=VALUE` lines; as which file, and how it runs after
-   * the linter.
+   * A program that calls `signed_query` of a pair, and prints `NAME=VALUE` lines; as which file,
+   * and how it runs after the linter.
    */
   readonly caller: { readonly program: string; readonly as?: string; readonly run: string };
 }
@@ -47,7 +47,8 @@ export const asExported = 'signing';
 const project = join(import.meta.dirname, '..', '..');
 const programs = join(project, 'test', 'lab', 'export', 'exported');
 
-const list = (modules: readonly string[], line: (module: string) => string) => modules.map(line).join('\n');
+const list = (modules: readonly string[], line: (module: string) => string) =>
+  modules.map(line).join('\n');
 
 export const runners: Readonly<Record<LanguageName, Runner>> = {
   javascript: {
@@ -103,7 +104,10 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
       ['mono', 'driver.exe'],
     ],
     lint: 'mcs -warn:4 -warnaserror -target:library -out:lint.dll */Signature.cs */SignatureTest.cs',
-    caller: { program: 'Caller.cs', run: 'mcs -out:caller.exe Signature.cs Caller.cs && mono caller.exe' },
+    caller: {
+      program: 'Caller.cs',
+      run: 'mcs -out:caller.exe Signature.cs Caller.cs && mono caller.exe',
+    },
   },
   go: {
     needs: ['go'],
@@ -136,8 +140,14 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
 };
 
 /** Runs a program to its end, with the event loop free. */
-export async function runProgram(program: string, args: readonly string[], folder: string, input = '') {
-  // A virtual machine of Java that lives for a second should not compile for one that lives for hours.
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  folder: string,
+  input = '',
+) {
+  // A virtual machine of Java that lives for a second should not compile for one that lives for
+  // hours.
   const env = { ...process.env, JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' };
   const child = spawn(program, args, { cwd: folder, env });
   child.stdin.on('error', () => {}); // it may end without reading
@@ -171,7 +181,10 @@ export class ExportedFiles implements Disposable {
     const { files } = languages[this.#language];
     const { place = (code) => code, caller } = runners[this.#language];
     const write = (file: string, code: string) =>
-      writeFileSync(join(this.folder, folder, file), folder === asExported ? code : place(code, folder));
+      writeFileSync(
+        join(this.folder, folder, file),
+        folder === asExported ? code : place(code, folder),
+      );
     mkdirSync(join(this.folder, folder));
     write(files.rule, rule);
     write(files.test, test);
@@ -188,7 +201,9 @@ export class ExportedFiles implements Disposable {
     return this.run(runners[this.#language].lint);
   }
 
-  /** Runs the test in a folder: as the user of an exported file does, or as it was compiled before. */
+  /**
+   * Runs the test in a folder: as the user of an exported file does, or as it was compiled before.
+   */
   test(folder: string) {
     const { test } = runners[this.#language];
     return folder === asExported || test === undefined
@@ -229,7 +244,10 @@ export class ExportedRules implements Disposable {
     if (known !== undefined) return known;
     const module = `r${this.#modules.size}`;
     mkdirSync(join(this.folder, module));
-    writeFileSync(join(this.folder, module, languages[this.#language].files.rule), place(code, module));
+    writeFileSync(
+      join(this.folder, module, languages[this.#language].files.rule),
+      place(code, module),
+    );
     this.#modules.set(code, module);
     return module;
   }
@@ -254,7 +272,9 @@ export class ExportedRules implements Disposable {
   async #run([program = '', ...args]: readonly string[], input: string): Promise<string> {
     const { status, stdout, stderr } = await runProgram(program, args, this.folder, input);
     if (status === 0) return stdout;
-    throw new Error(`${program} ${args.join(' ')} in ${this.folder}: ${stderr}${stdout}`.slice(0, 3000));
+    throw new Error(
+      `${program} ${args.join(' ')} in ${this.folder}: ${stderr}${stdout}`.slice(0, 3000),
+    );
   }
 
   [Symbol.dispose](): void {

@@ -4,7 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** One request that reached the proxy, on its way to the service and back. */
 export interface Exchange {
   readonly client: Socket;
-  /** Sends the request on to the service and returns the whole of its answer: the service has acted by then. */
+  /**
+   * Sends the request on to the service and returns the whole of its answer: the service has acted
+   * by then.
+   */
   forward(): Promise<HttpMessage>;
 }
 
@@ -18,7 +21,10 @@ export interface HttpMessage {
   readonly body: Buffer;
 }
 
-/** Stands between a client and a service: each request meets the next of `faults`; one that finds none passes. */
+/**
+ * Stands between a client and a service: each request meets the next of `faults`; one that finds
+ * none passes.
+ */
 export class FaultProxy {
   readonly url: string;
   /** To be filled by a test. */
@@ -59,7 +65,8 @@ export class FaultProxy {
 
   /** Sends what nobody has asked for. */
   writeToConnections(bytes: Buffer): Promise<unknown> {
-    const write = (client: Socket) => new Promise<void>((resolve) => client.write(bytes, () => resolve()));
+    const write = (client: Socket) =>
+      new Promise<void>((resolve) => client.write(bytes, () => resolve()));
     return Promise.all([...this.#open].map(write));
   }
 
@@ -125,7 +132,9 @@ export function insteadAndClosed(answer: string | Buffer): Fault {
   return ({ client }) => client.end(answer);
 }
 
-/** An answer that never ends: `head`, then `chunk` for as long as it is taken. Tells how much was. */
+/**
+ * An answer that never ends: `head`, then `chunk` for as long as it is taken. Tells how much was.
+ */
 export function endless(head: string, chunk: string | Buffer): Fault & { written(): number } {
   let socket: Socket | undefined;
   const fault: Fault = ({ client }) => {
@@ -140,7 +149,11 @@ export function endless(head: string, chunk: string | Buffer): Fault & { written
 }
 
 /** A well-formed answer with this body. */
-export function answerOf(body: string | Buffer, headers: readonly string[] = [], status = '200 OK'): Buffer {
+export function answerOf(
+  body: string | Buffer,
+  headers: readonly string[] = [],
+  status = '200 OK',
+): Buffer {
   const bytes = Buffer.from(body);
   const lines = [`HTTP/1.1 ${status}`, ...headers, `Content-Length: ${bytes.length}`, '', ''];
   return Buffer.concat([Buffer.from(lines.join('\r\n')), bytes]);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A client that knows nothing of ours: it signs with node:crypto as the spec and the design word it, and sends with
- * fetch. So the service is checked by somebody else than itself.
+ * A client that knows nothing of ours: it signs with node:crypto as the spec and the design word
+ * it, and sends with fetch. So the service is checked by somebody else than itself.
  */
 export interface Draft {
   method: string;
@@ -28,7 +28,11 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  readonly envelope: { readonly code: number; readonly msg: string; readonly data: Record<string, unknown> };
+  readonly envelope: {
+    readonly code: number;
+    readonly msg: string;
+    readonly data: Record<string, unknown>;
+  };
 }
 
 let serial = 0;

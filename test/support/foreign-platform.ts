@@ -11,7 +11,9 @@ const replies: Readonly<Record<string, Reply>> = {
   // PHP writes an empty object as a list.
   empty: success('{"union_id":"u1","basic_info":[],"extension_info":[],"login_device_info":[]}'),
   // Java and Go write what is not there as null.
-  nulls: success('{"union_id":"u1","basic_info":null,"extension_info":null,"login_device_info":null}'),
+  nulls: success(
+    '{"union_id":"u1","basic_info":null,"extension_info":null,"login_device_info":null}',
+  ),
   // Successes that any client takes: their codes are used up.
   quoted: ['{"code":"200","msg":"ok","data":{"union_id":"u1"}}'],
   silent: ['{"code":200,"data":{"union_id":"u1"}}'],
@@ -44,7 +46,9 @@ const replies: Readonly<Record<string, Reply>> = {
   bare: ['{"union_id":"u1","city":"Lhasa","mobile":"13800138000"}'],
   errcode: ['{"errcode":40001,"errmsg":"invalid credential of 13800138000","nickname":"Ming"}'],
   record: ['{"code":"A001","msg":"no user","mobile":"13800138000","hometown":"Lhasa"}'],
-  letters: ['{"code":"A001","message":"bad sign","error":"SIGN_INVALID","details":{"mobile":"13800138000"}}'],
+  letters: [
+    '{"code":"A001","message":"bad sign","error":"SIGN_INVALID","details":{"mobile":"13800138000"}}',
+  ],
   nested: ['{"error":{"code":4011,"message":"no route"},"trace_id":"t-1"}'],
   page: [
     '<html><body>Not here: /x?code=secret-code&amp;sign=0123456789&mobile=13800138000\u001b[31m</body>',
@@ -69,20 +73,35 @@ const replies: Readonly<Record<string, Reply>> = {
   ],
   // 张三
   'gbk-refusal': [
-    Buffer.concat([Buffer.from('{"code":1003,"msg":"'), Buffer.from('d5c5c8fd', 'hex'), Buffer.from('"}')]),
+    Buffer.concat([
+      Buffer.from('{"code":1003,"msg":"'),
+      Buffer.from('d5c5c8fd', 'hex'),
+      Buffer.from('"}'),
+    ]),
     'application/json;charset=gbk',
   ],
   'utf8-as-latin1': [
-    Buffer.from('{"code":200,"msg":"ok","data":{"union_id":"u1","basic_info":{"chat_nickname":"张三"}}}'),
+    Buffer.from(
+      '{"code":200,"msg":"ok","data":{"union_id":"u1","basic_info":{"chat_nickname":"张三"}}}',
+    ),
     'application/json;charset=ISO-8859-1',
   ],
   'utf8-as-gbk': [
-    Buffer.from('{"code":200,"msg":"ok","data":{"union_id":"u1","basic_info":{"chat_nickname":"张三丰"}}}'),
+    Buffer.from(
+      '{"code":200,"msg":"ok","data":{"union_id":"u1","basic_info":{"chat_nickname":"张三丰"}}}',
+    ),
     'application/json;charset=gbk',
   ],
-  blanks: success('{"union_id":"u1","basic_info":{"chat_nickname":"  e\u0301 ","chat_sex":"a b\u3000"}}'),
-  unreadable: [Buffer.from('{"code":1,"msg":"\xff\xff"}', 'latin1'), 'application/json; charset=gbk'],
-  traced: ['{"code":1001,"msg":"bad sign","data":"expected sign over a=1","request_id":"r-18","ts":1.50}'],
+  blanks: success(
+    '{"union_id":"u1","basic_info":{"chat_nickname":"  e\u0301 ","chat_sex":"a b\u3000"}}',
+  ),
+  unreadable: [
+    Buffer.from('{"code":1,"msg":"\xff\xff"}', 'latin1'),
+    'application/json; charset=gbk',
+  ],
+  traced: [
+    '{"code":1001,"msg":"bad sign","data":"expected sign over a=1","request_id":"r-18","ts":1.50}',
+  ],
 };
 
 /** A request as the platform received it. */
@@ -92,8 +111,9 @@ interface Received {
 }
 
 /**
- * A platform that has its own ideas of the contract: HTTP 200 for everything, result codes of its own, `[]`, `null` and
- * numbers in its data. A read is answered by its code; a passback always succeeds.
+ * A platform that has its own ideas of the contract: HTTP 200 for everything, result codes of its
+ * own, `[]`, `null` and numbers in its data. A read is answered by its code; a passback always
+ * succeeds.
  */
 export async function foreignPlatform() {
   const requests: Received[] = [];
@@ -102,7 +122,8 @@ export async function foreignPlatform() {
     requests.push({ headers, parameters });
     const code = parameters.get('code') ?? '';
     const [written] = success(`{"union_id":"${parameters.get('union_id') ?? 'u1'}"}`);
-    const [body, type = 'application/json'] = method === 'PUT' ? [written] : (replies[code] ?? ['']);
+    const [body, type = 'application/json'] =
+      method === 'PUT' ? [written] : (replies[code] ?? ['']);
     response.writeHead(200, { 'content-type': type }).end(body);
   });
   return { ...server, requests };

@@ -1,7 +1,9 @@
 /** Characters that GB18030 writes as two bytes. */
 const twoBytes = new Map<string, Buffer>();
 
-/** Text of ASCII and common Chinese characters in GB18030, which Node decodes but does not encode. */
+/**
+ * Text of ASCII and common Chinese characters in GB18030, which Node decodes but does not encode.
+ */
 export function encodeGb18030(text: string): Buffer {
   if (twoBytes.size === 0) fill();
   return Buffer.concat(

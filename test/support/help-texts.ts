@@ -6,7 +6,10 @@ import { buildProgram, run } from '../../src/cli/program.js';
 const { signal } = new AbortController();
 const { stdin, stdout, stderr } = process;
 /** The program with all of its commands. */
-export const program = await buildProgram(createContext({ stdin, stdout, stderr, env: {} }, signal, []), []);
+export const program = await buildProgram(
+  createContext({ stdin, stdout, stderr, env: {} }, signal, []),
+  [],
+);
 
 function leaves(command: Command, path: readonly string[] = []): string[][] {
   const inner = command
@@ -14,7 +17,10 @@ function leaves(command: Command, path: readonly string[] = []): string[][] {
     .visibleCommands(command)
     .filter((one) => one.name() !== 'help');
   const isOne = inner.length === 0 || command.registeredArguments.length > 0;
-  return [...(isOne ? [[...path]] : []), ...inner.flatMap((one) => leaves(one, [...path, one.name()]))];
+  return [
+    ...(isOne ? [[...path]] : []),
+    ...inner.flatMap((one) => leaves(one, [...path, one.name()])),
+  ];
 }
 
 function groupsIn(command: Command, path: readonly string[] = []): string[][] {
@@ -46,4 +52,6 @@ export const completeHelps = await helpsBy('--help');
 
 /** The commands of the examples of a help, each in one line. */
 export const examplesIn = (help: string) =>
-  [...help.matchAll(/^ {2}\$ ((?:.*\\\n)*.*)$/gm)].map(([, line]) => (line ?? '').replace(/ \\\n +/g, ' '));
+  [...help.matchAll(/^ {2}\$ ((?:.*\\\n)*.*)$/gm)].map(([, line]) =>
+    (line ?? '').replace(/ \\\n +/g, ' '),
+  );

@@ -15,7 +15,10 @@ export interface ProxyBehaviour {
   readonly refuses?: number;
 }
 
-/** A forward proxy as companies have them, to which every host name is that of the server at `target`. */
+/**
+ * A forward proxy as companies have them, to which every host name is that of the server at
+ * `target`.
+ */
 export async function httpProxy(
   target: string,
   { credentials, refuses = 0 }: ProxyBehaviour = {},

@@ -4,7 +4,10 @@ import { hostname } from 'node:os';
 
 const isLinux = process.platform === 'linux';
 
-/** The boot, the PID namespace and the time namespace of this process, as /proc tells them to any program. */
+/**
+ * The boot, the PID namespace and the time namespace of this process, as /proc tells them to any
+ * program.
+ */
 export function pidSpace(): string {
   if (!isLinux) return '';
   const clock = existsSync('/proc/self/ns/time') ? [readlinkSync('/proc/self/ns/time')] : [];
@@ -21,7 +24,12 @@ interface Written {
 }
 
 /** The text of a lock file, as a process writes it. */
-export function lockRecord({ pid, start = '', host = hostname(), space = pidSpace() }: Written): string {
+export function lockRecord({
+  pid,
+  start = '',
+  host = hostname(),
+  space = pidSpace(),
+}: Written): string {
   return [pid, start, randomUUID(), host, ...(space === '' ? [] : [space])].join(' ');
 }
 

@@ -42,7 +42,9 @@ const oddTexts = [
 const oddText = fc.constantFrom(...oddTexts);
 
 /** Names that are another's, or nearly. */
-const nameSuffix = fc.constantFrom(...'[] [0] [__proto__] . %00 %20 + %5B%5D ; %EF%BB%BF'.split(' '));
+const nameSuffix = fc.constantFrom(
+  ...'[] [0] [__proto__] . %00 %20 + %5B%5D ; %EF%BB%BF'.split(' '),
+);
 const knownName = fc.constantFrom(
   ...'tenant_code app_key app_sign channel code scope random timestamp sign info_name union_id primary_key user_info'.split(
     ' ',
@@ -137,7 +139,9 @@ const encodingChange = fc.constantFrom<(text: string) => string>(
   (text) => text.replaceAll('%20', '+'),
   (text) => text.replaceAll('%', '%25'),
   (text) =>
-    text.replace(/%[0-9a-f]{2}/gi, (found) => String.fromCharCode(Number.parseInt(found.slice(1), 16))),
+    text.replace(/%[0-9a-f]{2}/gi, (found) =>
+      String.fromCharCode(Number.parseInt(found.slice(1), 16)),
+    ),
   (text) => text.replace('%', ''),
   (text) => text.replaceAll('&', ';'),
   (text) => text.replaceAll('&', '&&'),
@@ -151,14 +155,18 @@ const encodingChange = fc.constantFrom<(text: string) => string>(
 const oddBytes = fc.oneof(
   fc.uint8Array({ minLength: 1, maxLength: 8 }),
   fc
-    .constantFrom(...'\r\n|\n|\r|\0| |\t|\r\n\r\n|: |%|&|=|?|\xff|\x1b[2J|GET / HTTP/1.1\r\n'.split('|'))
+    .constantFrom(
+      ...'\r\n|\n|\r|\0| |\t|\r\n\r\n|: |%|&|=|?|\xff|\x1b[2J|GET / HTTP/1.1\r\n'.split('|'),
+    )
     .map((text) => Buffer.from(text, 'latin1')),
 );
 
 export const byteMutation: fc.Arbitrary<ByteMutation> = fc.oneof(
   fc.tuple(pick, oddBytes).map(([at, odd]): ByteMutation => splice(at, 0, odd)),
   fc.tuple(pick, oddBytes).map(([at, odd]): ByteMutation => splice(at, odd.length, odd)),
-  fc.tuple(pick, fc.nat({ max: 40 })).map(([at, count]): ByteMutation => splice(at, count, new Uint8Array())),
+  fc
+    .tuple(pick, fc.nat({ max: 40 }))
+    .map(([at, count]): ByteMutation => splice(at, count, new Uint8Array())),
   fc.tuple(pick).map(
     ([at]): ByteMutation =>
       (bytes) =>

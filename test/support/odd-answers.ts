@@ -3,11 +3,19 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import type { OperationName } from '../../src/core/contract/endpoints.js';
 
 /**
- * What an answer means: a success; a refusal of the request, or of the caller; refused unread; a fault of the service,
- * which may have carried the request out; no envelope, or none of a success, which leaves it open; an answer of something
- * before the service, which the service most likely never saw.
+ * What an answer means: a success; a refusal of the request, or of the caller; refused unread; a
+ * fault of the service, which may have carried the request out; no envelope, or none of a success,
+ * which leaves it open; an answer of something before the service, which the service most likely
+ * never saw.
  */
-export type Meaning = 'ok' | 'refused' | 'caller refused' | 'unread' | 'fault' | 'open' | 'elsewhere';
+export type Meaning =
+  | 'ok'
+  | 'refused'
+  | 'caller refused'
+  | 'unread'
+  | 'fault'
+  | 'open'
+  | 'elsewhere';
 
 export interface Expected {
   readonly meaning: Meaning;
@@ -31,7 +39,12 @@ type Bytes = string | Buffer;
 
 function http(body: Bytes, { status = '200 OK', headers = [] }: Http = {}): Buffer {
   const bytes = Buffer.from(body);
-  const lines = [`HTTP/1.1 ${status}`, ...headers, 'Connection: close', `Content-Length: ${bytes.length}`];
+  const lines = [
+    `HTTP/1.1 ${status}`,
+    ...headers,
+    'Connection: close',
+    `Content-Length: ${bytes.length}`,
+  ];
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]);
 }
 
@@ -53,7 +66,12 @@ const refusal = (code: number | string, msg = 'no', data = '{}') =>
   `{"code":${code},"msg":"${msg}","data":${data}}`;
 
 /** A success that a passback takes without a warning; a read may have some. */
-function ok(name: string, body: Bytes, given: Http | Buffer = {}, read: readonly string[] = []): OddAnswer {
+function ok(
+  name: string,
+  body: Bytes,
+  given: Http | Buffer = {},
+  read: readonly string[] = [],
+): OddAnswer {
   return okBoth(name, body, given, [], read);
 }
 
@@ -107,7 +125,8 @@ const chunked = (body: string, trailer = '') =>
   );
 const rounded = (path: string) =>
   `"${path}" is a number that JavaScript cannot hold exactly: read it as text`;
-const nested = (levels: number) => success(`,"deep":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}`);
+const nested = (levels: number) =>
+  success(`,"deep":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}`);
 
 const gzippedGbk = { headers: ['Content-Encoding: gzip', 'Content-Type: text/plain; charset=gbk'] };
 
@@ -116,7 +135,9 @@ const successes: readonly OddAnswer[] = [
   ok('an envelope as text/html', success(), { headers: ['Content-Type: text/html'] }),
   ok('white space around it', `\r\n ${success()} \n`),
   ok('a byte-order mark', `\ufeff${success()}`),
-  okBoth('a code as text', success().replace('200', '"200"'), {}, ['"code" is text, not an integer']),
+  okBoth('a code as text', success().replace('200', '"200"'), {}, [
+    '"code" is text, not an integer',
+  ]),
   ok('a code with an exponent', success().replace('200', '2.0e2')),
   okBoth('no msg', success().replace('"msg":"ok",', ''), {}, ['"msg" is missing']),
   okBoth('a msg of null', success().replace('"ok"', 'null'), {}, ['"msg" is null, not text']),
@@ -131,7 +152,11 @@ const successes: readonly OddAnswer[] = [
   ok('chunks', success(), chunked(success())),
   ok('chunks and a trailer', success(), chunked(success(), 'X-Sum: 1\r\n')),
   ok('HTTP/1.0', success(), latin1(`HTTP/1.0 200 OK\r\n\r\n${success()}`)),
-  ok('early hints', success(), Buffer.concat([latin1('HTTP/1.1 103 Early Hints\r\n\r\n'), http(success())])),
+  ok(
+    'early hints',
+    success(),
+    Buffer.concat([latin1('HTTP/1.1 103 Early Hints\r\n\r\n'), http(success())]),
+  ),
   ok('a header twice', success(), { headers: ['X-A: 1', 'X-A: 2'] }),
   ok('gzip', success(), http(gzipSync(success()), coded('gzip'))),
   ok('x-gzip', success(), http(gzipSync(success()), coded('x-gzip'))),
@@ -140,8 +165,16 @@ const successes: readonly OddAnswer[] = [
   ok('brotli', success(), http(brotliCompressSync(success()), coded('br'))),
   ok('brotli of gzip', success(), http(brotliCompressSync(gzipSync(success())), coded('gzip, br'))),
   ok('identity', success(), coded('Identity')),
-  ok('gzip of GBK', success(',"a":"张"'), http(gzipSync(latin1(success(`,"a":"${zhang}"`))), gzippedGbk)),
-  ok('GBK that is named', success(',"a":"张"'), http(latin1(success(`,"a":"${zhang}"`)), typed('gbk'))),
+  ok(
+    'gzip of GBK',
+    success(',"a":"张"'),
+    http(gzipSync(latin1(success(`,"a":"${zhang}"`))), gzippedGbk),
+  ),
+  ok(
+    'GBK that is named',
+    success(',"a":"张"'),
+    http(latin1(success(`,"a":"${zhang}"`)), typed('gbk')),
+  ),
   ok('UTF-16 that is named', success(), http(Buffer.from(success(), 'utf16le'), typed('utf-16le'))),
   ok('UTF-8 that is named ISO 8859-1', success(',"a":"张"'), typed('iso-8859-1')),
   okBoth('a msg in GBK that is not named', latin1(success().replace('ok', zhang)), {}, [
@@ -149,7 +182,9 @@ const successes: readonly OddAnswer[] = [
     'the answer is not in the charset that it names, or UTF-8',
   ]),
   okBoth('an 18-digit number', success(',"id_card":110101199003074532'), {}, [rounded('id_card')]),
-  okBoth('a long number deep down', success(',"a":[{"b":-9007199254740993}]'), {}, [rounded('a[].b')]),
+  okBoth('a long number deep down', success(',"a":[{"b":-9007199254740993}]'), {}, [
+    rounded('a[].b'),
+  ]),
   okBoth('a decimal of 23 digits', success(',"a":0.30000000000000004000001'), {}, [rounded('a')]),
   okBoth('a number beyond all', success(',"a":1e400'), {}, [rounded('a')]),
   ok('numbers that JavaScript has', success(',"a":[9007199254740991,0.1,1.0,1e3,-0]')),
@@ -164,22 +199,38 @@ const successes: readonly OddAnswer[] = [
   ok('device_info of objects', success(',"device_info":[{"brand":"a"}]'), {}, [
     '"device_info" is an array with an object in it, not text',
   ]),
-  ok('basic_info of PHP', success(',"basic_info":[]'), {}, ['"basic_info" is an array, not an object']),
+  ok('basic_info of PHP', success(',"basic_info":[]'), {}, [
+    '"basic_info" is an array, not an object',
+  ]),
 ];
 
 const refusals: readonly OddAnswer[] = [
-  no('a refusal', refusal(40106), 'the service answered 40106 "no"', { status: '401 Unauthorized' }),
+  no('a refusal', refusal(40106), 'the service answered 40106 "no"', {
+    status: '401 Unauthorized',
+  }),
   no('a refusal under HTTP 200', refusal(40401), 'the service answered 40401 "no"'),
   no('a code as text, refused', refusal('"40401"'), 'the service answered 40401'),
   no('a code below zero', refusal(-6), 'the service answered -6'),
   no('a code that nobody knows', refusal(71234), 'the service answered 71234'),
   no('code 0 without a user', refusal(0), 'the service answered 0'),
   no('a refusal without a msg', '{"code":40401}', 'the service answered 40401 without a msg'),
-  no('a message in place of a msg', '{"code":40401,"message":"gone"}', 'the service answered 40401 "gone"'),
+  no(
+    'a message in place of a msg',
+    '{"code":40401,"message":"gone"}',
+    'the service answered 40401 "gone"',
+  ),
   no('data of null', refusal(40401, 'no', 'null'), 'the service answered 40401'),
   no('data of a list', refusal(40401, 'no', '[]'), 'the service answered 40401'),
-  no('escapes of a terminal', refusal(40401, '\\u001b[2J'), 'the service answered 40401 "\\u001b[2J"'),
-  no('a msg of 100,000 characters', refusal(40401, 'x'.repeat(100_000)), 'the service answered 40401 "xxx'),
+  no(
+    'escapes of a terminal',
+    refusal(40401, '\\u001b[2J'),
+    'the service answered 40401 "\\u001b[2J"',
+  ),
+  no(
+    'a msg of 100,000 characters',
+    refusal(40401, 'x'.repeat(100_000)),
+    'the service answered 40401 "xxx',
+  ),
   no('a refusal with a byte-order mark', `\ufeff${refusal(40401)}`, 'the service answered 40401'),
   no(
     'a refusal in gzip',
@@ -193,7 +244,11 @@ const refusals: readonly OddAnswer[] = [
     'the service answered 40401 "张"',
     http(latin1(refusal(40401, zhang)), typed('gbk')),
   ),
-  no('a refusal in GBK that is not named', latin1(refusal(40401, zhang)), 'the service answered 40401'),
+  no(
+    'a refusal in GBK that is not named',
+    latin1(refusal(40401, zhang)),
+    'the service answered 40401',
+  ),
   no(
     'a refusal in GBK that is named UTF-8',
     latin1(refusal(40401, zhang)),
@@ -207,23 +262,40 @@ const refusals: readonly OddAnswer[] = [
 ];
 
 const throttles: readonly OddAnswer[] = [
-  unread('42901', refusal(42901), 'the service answered 42901', { status: '429 Too Many Requests' }),
+  unread('42901', refusal(42901), 'the service answered 42901', {
+    status: '429 Too Many Requests',
+  }),
   unread('42901 under HTTP 200', refusal(42901), 'the service answered 42901'),
-  unread('42901 under HTTP 503', refusal(42901), 'the service answered 42901', { status: '503 Busy' }),
-  unread('42901 with a pause', refusal(42901), 'the service answered 42901', { headers: ['Retry-After: 0'] }),
+  unread('42901 under HTTP 503', refusal(42901), 'the service answered 42901', {
+    status: '503 Busy',
+  }),
+  unread('42901 with a pause', refusal(42901), 'the service answered 42901', {
+    headers: ['Retry-After: 0'],
+  }),
   unread('another code under HTTP 429', refusal(7), 'the service answered 7', { status: '429 No' }),
   unread('40801', refusal(40801), 'the service answered 40801', { status: '408 Timeout' }),
   strange('unread')('a page with HTTP 429', 'HTTP 429', html('429 Busy'), page('429 Busy')),
-  strange('unread')('HTTP 429 without a body', 'HTTP 429', http('', { status: '429 Busy' }), '{"body":""}'),
+  strange('unread')(
+    'HTTP 429 without a body',
+    'HTTP 429',
+    http('', { status: '429 Busy' }),
+    '{"body":""}',
+  ),
 ];
 
 const faults: readonly OddAnswer[] = [
-  fault('50001', refusal(50001), 'the service answered 50001', { status: '500 Internal Server Error' }),
+  fault('50001', refusal(50001), 'the service answered 50001', {
+    status: '500 Internal Server Error',
+  }),
   fault('50001 under HTTP 200', refusal(50001), 'the service answered 50001'),
   fault('50001 as text', refusal('"50001"'), 'the service answered 50001'),
   fault('50301', refusal(50301), 'the service answered 50301', { status: '503 Unavailable' }),
-  fault('another code under HTTP 500', refusal(999), 'the service answered 999', { status: '500 No' }),
-  fault('another code under HTTP 502', refusal(999), 'the service answered 999', { status: '502 No' }),
+  fault('another code under HTTP 500', refusal(999), 'the service answered 999', {
+    status: '500 No',
+  }),
+  fault('another code under HTTP 502', refusal(999), 'the service answered 999', {
+    status: '502 No',
+  }),
   fault('40401 under HTTP 500', refusal(40401), 'the service answered 40401', { status: '500 No' }),
   fault(
     '50001 in gzip',
@@ -231,7 +303,11 @@ const faults: readonly OddAnswer[] = [
     'the service answered 50001',
     http(gzipSync(refusal(50001)), coded('gzip')),
   ),
-  fault('50001 in GBK that is not named', latin1(refusal(50001, zhang)), 'the service answered 50001'),
+  fault(
+    '50001 in GBK that is not named',
+    latin1(refusal(50001, zhang)),
+    'the service answered 50001',
+  ),
 ];
 
 const gbkSuccess = latin1(success(`,"a":"${zhang}"`));
@@ -241,7 +317,12 @@ const strangeAnswers: readonly OddAnswer[] = [
   ...['500 No', '502 Bad Gateway', '503 Busy', '504 Late'].map((status) =>
     open(`a page with HTTP ${status}`, `HTTP ${status.slice(0, 3)}`, html(status), page(status)),
   ),
-  open('a page with HTTP 200', 'titled "Log in"', html('200 OK', 'Log in'), page('200 OK', 'Log in')),
+  open(
+    'a page with HTTP 200',
+    'titled "Log in"',
+    html('200 OK', 'Log in'),
+    page('200 OK', 'Log in'),
+  ),
   openText('no body', 'an empty body', ''),
   open(
     'HTTP 204',
@@ -251,8 +332,18 @@ const strangeAnswers: readonly OddAnswer[] = [
   ),
   openText('white space', 'an empty body', ' \r\n'),
   openText('half an envelope', 'a body that is not JSON', success().slice(0, 30)),
-  open('an envelope cut off', 'before its answer was complete', http(success()).subarray(0, -5), null),
-  open('headers cut off', 'before its answer was complete', latin1('HTTP/1.1 200 OK\r\nContent-'), null),
+  open(
+    'an envelope cut off',
+    'before its answer was complete',
+    http(success()).subarray(0, -5),
+    null,
+  ),
+  open(
+    'headers cut off',
+    'before its answer was complete',
+    latin1('HTTP/1.1 200 OK\r\nContent-'),
+    null,
+  ),
   open('nothing', 'before its answer was complete', Buffer.alloc(0), null),
   openText('two envelopes', 'a body that is not JSON', success() + success()),
   openText('NDJSON', 'a body that is not JSON', `${success()}\n${success()}`),
@@ -271,7 +362,11 @@ const strangeAnswers: readonly OddAnswer[] = [
   openText('code twice', 'duplicate "code"', success().replace('{', '{"code":40103,')),
   openText('union_id twice', 'duplicate "union_id"', success(',"union\\u005fid":"u2"')),
   openText('a hundred and one levels', 'deeper than 100 levels', nested(101)),
-  openBytes('a success in GBK that is not named', 'a success in a body that is not UTF-8', gbkSuccess),
+  openBytes(
+    'a success in GBK that is not named',
+    'a success in a body that is not UTF-8',
+    gbkSuccess,
+  ),
   openBytes('an image', 'a body that is not UTF-8', Buffer.from('89504e470d0a1a0a', 'hex')),
   openBytes(
     'zstd',
@@ -280,7 +375,12 @@ const strangeAnswers: readonly OddAnswer[] = [
     coded('zstd'),
   ),
   openText('gzip that is none', 'a body that is not "gzip", as it says', success(), coded('gzip')),
-  openBytes('gzip cut off', 'a body that is not "gzip", as it says', gzipped.subarray(0, 30), coded('gzip')),
+  openBytes(
+    'gzip cut off',
+    'a body that is not "gzip", as it says',
+    gzipped.subarray(0, 30),
+    coded('gzip'),
+  ),
   openBytes('gzip that does not say so', 'a body that is not UTF-8', gzipped),
   ...(
     [
@@ -313,11 +413,19 @@ const wrongSuccesses: readonly OddAnswer[] = [
     success().replace('"u1"', '0.1000000000000000000001'),
   ),
   wrongData('code 0 with a user', 'but it names the user', success().replace('200', '0')),
-  openText('"SUCCESS" with a user', 'without an integer "code"', success().replace('200', '"SUCCESS"')),
+  openText(
+    '"SUCCESS" with a user',
+    'without an integer "code"',
+    success().replace('200', '"SUCCESS"'),
+  ),
   {
     name: 'a success for another user',
     bytes: http(success().replace('u1', '12345678901234567890')),
-    read: { meaning: 'ok', said: [], stdout: Buffer.from(success().replace('u1', '12345678901234567890')) },
+    read: {
+      meaning: 'ok',
+      said: [],
+      stdout: Buffer.from(success().replace('u1', '12345678901234567890')),
+    },
     passback: {
       meaning: 'open',
       said: 'for another user',
@@ -336,7 +444,12 @@ const others: readonly OddAnswer[] = [
     ),
   ),
   ...['400 Bad Request', '401 No', '403 Forbidden', '404 Not Found'].map((status) =>
-    elsewhere(`a page with HTTP ${status}`, `HTTP ${status.slice(0, 3)}`, html(status), page(status)),
+    elsewhere(
+      `a page with HTTP ${status}`,
+      `HTTP ${status.slice(0, 3)}`,
+      html(status),
+      page(status),
+    ),
   ),
   elsewhere('a banner of SSH', 'not HTTP', latin1('SSH-2.0-OpenSSH_9.6\r\n'), null),
 ];

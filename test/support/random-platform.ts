@@ -43,7 +43,10 @@ export const anyPlatform = fc.record(
     result_codes: resultCodes,
     scopes: fc.oneof(fc.constant('any'), fc.constantFrom(['get_user_info'], ['snsapi_base', 'x'])),
     clock_window_seconds: fc.oneof(fc.constant('unlimited'), fc.integer({ min: 0, max: 900 })),
-    clock_ahead_seconds: fc.oneof(fc.constantFrom('unlimited', 'same'), fc.integer({ min: 0, max: 900 })),
+    clock_ahead_seconds: fc.oneof(
+      fc.constantFrom('unlimited', 'same'),
+      fc.integer({ min: 0, max: 900 }),
+    ),
     code_uses: fc.oneof(fc.constant('unlimited'), fc.integer({ min: 1, max: 9 })),
     code_ttl_seconds: fc.integer({ min: 1, max: 86_400 }),
     passback_union_id: fc.constantFrom('same', 'any'),

@@ -92,7 +92,9 @@ export const randomSignRule: fc.Arbitrary<RecipeJson> = selections.chain(
       );
     const asKey = fc
       .record({ front: fronts, digest: keyed })
-      .map(({ front, digest }): RecipeJson => ({ params, message: [...front, '$params'], ...digest }));
+      .map(
+        ({ front, digest }): RecipeJson => ({ params, message: [...front, '$params'], ...digest }),
+      );
     const asPair = fc.record({ name: secretNames, digest: digests }).map(
       ({ name, digest }): RecipeJson => ({
         params: { ...params, add: { [name]: '$secret' } },
@@ -117,7 +119,11 @@ export const randomAppSignRule: fc.Arbitrary<RecipeJson> = fc
       { names: false, pairSep: '|' },
       {},
     ),
-    placing: fc.constantFrom(['$params', '$secret'], ['$secret', '$params'], ['$params', '&key=', '$secret']),
+    placing: fc.constantFrom(
+      ['$params', '$secret'],
+      ['$secret', '$params'],
+      ['$params', '&key=', '$secret'],
+    ),
     digest: fc.constantFrom<Pick<RecipeJson, 'steps' | 'output'>>(
       { steps: ['md5'] },
       { steps: ['md5'], output: 'HEX' },

@@ -21,7 +21,10 @@ export interface RandomCase {
   readonly secret: string;
 }
 
-/** Characters that encodings, letter case, sorting, literals and patterns of some language treat in their own way. */
+/**
+ * Characters that encodings, letter case, sorting, literals and patterns of some language treat in
+ * their own way.
+ */
 const plain = [...'aAzZ09 +&=/~*!()%\'".:;,|^$`\\#?<>[]{}-_@\n\r\t\0\x7f'];
 const foreign = [
   ...'éÜ名\u00a0\u00ad\u0307\u0345\u2019\u2028\ufeff\ufffd\ue000\uffff😀𝒜',
@@ -34,7 +37,10 @@ const foreign = [
 const cased = [...'ßİıſKÅŉΣσςΑΐᾳᾼﬁﬃǆǅǄªⅷⅧⓐⒶᲐაᎠꭰ𐐀𐐨𞤀𞤢ẞəƏµμ'];
 const unpaired = ['\ud800', '\udc00', '\udbff'];
 
-/** Letters with case that came with Unicode 14 and later: Go 1.19 and Java 17 have 13, where they have none. */
+/**
+ * Letters with case that came with Unicode 14 and later: Go 1.19 and Java 17 have 13, where they
+ * have none.
+ */
 const newLetters =
   /[\u2c2f\u2c5f\ua7c0\ua7c1\ua7cb-\ua7cd\ua7d0-\ua7dc\u{10570}-\u{105bf}\u{10d40}-\u{10d8f}]/u;
 const grapheme = fc
@@ -91,11 +97,21 @@ const template = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-const addedSource = fc.constantFrom('secret', 'method', 'path', 'url', 'param:a', 'extra:a', 'extra:b');
+const addedSource = fc.constantFrom(
+  'secret',
+  'method',
+  'path',
+  'url',
+  'param:a',
+  'extra:a',
+  'extra:b',
+);
 const addedValue = fc.oneof(
   { arbitrary: fc.constant('$secret'), weight: 2 },
   literal,
-  fc.tuple(addedSource, modifier).map(([name, changes]) => `\${${[`${name}}`, ...changes].join('.')}`),
+  fc
+    .tuple(addedSource, modifier)
+    .map(([name, changes]) => `\${${[`${name}}`, ...changes].join('.')}`),
 );
 
 const digest = fc
@@ -126,7 +142,10 @@ const anyEscape = fc.dictionary(textOf(characters, 2), textOf(characters, 2), {
 
 const key = fc.record({
   tokens: fc.oneof({ arbitrary: fc.constant(['$secret']), weight: 3 }, template),
-  decode: fc.oneof({ arbitrary: fc.constant('utf8' as const), weight: 2 }, fc.constantFrom(...keyDecodings)),
+  decode: fc.oneof(
+    { arbitrary: fc.constant('utf8' as const), weight: 2 },
+    fc.constantFrom(...keyDecodings),
+  ),
 });
 
 const sub = fc.record({ message: template, steps, key }, { requiredKeys: ['message', 'steps'] });
@@ -148,7 +167,10 @@ const anyFields = fc.record({
     encode: fc.constantFrom(...textEncodings),
     case: fc.constantFrom(...cases),
     nameCase: fc.constantFrom(...cases),
-    json: fc.oneof({ arbitrary: fc.constant('none' as const), weight: 2 }, fc.constantFrom(...jsonTexts)),
+    json: fc.oneof(
+      { arbitrary: fc.constant('none' as const), weight: 2 },
+      fc.constantFrom(...jsonTexts),
+    ),
     lengths: fc.boolean(),
     add: fc.dictionary(fc.constantFrom('token', 'KEY', 'ß', 'a', '__proto__'), addedValue, {
       maxKeys: 2,
@@ -208,12 +230,21 @@ export const anyRequest: fc.Arbitrary<SignableRequest> = fc.record({
   query: fc.oneof(fc.constantFrom('a=%2F&b', '', '?&x=+'), anyText),
   params: fc.array(
     fc
-      .tuple(anyName, fc.oneof(fc.constant(''), anyText), fc.constantFrom(undefined, 'form' as const))
-      .map(([name, value, place]): Param => (place === undefined ? [name, value] : [name, value, place])),
+      .tuple(
+        anyName,
+        fc.oneof(fc.constant(''), anyText),
+        fc.constantFrom(undefined, 'form' as const),
+      )
+      .map(
+        ([name, value, place]): Param =>
+          place === undefined ? [name, value] : [name, value, place],
+      ),
     { maxLength: 7 },
   ),
   body: fc.option(anyText),
-  extra: fc.dictionary(fc.constantFrom('a', 'b', 'token', 'a.b', '1'), anyText, { noNullPrototype: true }),
+  extra: fc.dictionary(fc.constantFrom('a', 'b', 'token', 'a.b', '1'), anyText, {
+    noNullPrototype: true,
+  }),
 });
 
 const keyText = fc.oneof(

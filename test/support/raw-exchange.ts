@@ -10,7 +10,10 @@ export interface RawAnswer {
 }
 
 export interface ExchangeOptions {
-  /** Once nothing comes any more for so long, the client ends its side, in milliseconds; never unless given. */
+  /**
+   * Once nothing comes any more for so long, the client ends its side, in milliseconds; never
+   * unless given.
+   */
   readonly patienceMs?: number;
 }
 
@@ -68,12 +71,14 @@ export function parseAnswers(bytes: Buffer): RawAnswer[] {
     const headLength = rest.indexOf('\r\n\r\n');
     const head = rest.subarray(0, Math.max(0, headLength)).toString();
     const [line, status] = /^HTTP\/1\.1 (\d{3}) /.exec(head) ?? [];
-    if (line === undefined) throw new Error(`no answer: ${JSON.stringify(rest.toString().slice(0, 200))}`);
+    if (line === undefined)
+      throw new Error(`no answer: ${JSON.stringify(rest.toString().slice(0, 200))}`);
     const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
     // The answer to a HEAD tells the length of a body that it has not.
     const isBare = rest.length === headLength + 4;
     const end = headLength + 4 + (isBare ? 0 : length);
-    if (rest.length < end) throw new Error(`a cut answer: ${JSON.stringify(rest.toString().slice(0, 200))}`);
+    if (rest.length < end)
+      throw new Error(`a cut answer: ${JSON.stringify(rest.toString().slice(0, 200))}`);
     const body = rest.subarray(headLength + 4, end).toString();
     if (!status?.startsWith('1')) answers.push({ status: Number(status), head, body });
     rest = rest.subarray(end);
@@ -81,7 +86,10 @@ export function parseAnswers(bytes: Buffer): RawAnswer[] {
   return answers;
 }
 
-/** That an answer is an envelope of the table, its head and its HTTP status as they should be. Gives its code. */
+/**
+ * That an answer is an envelope of the table, its head and its HTTP status as they should be. Gives
+ * its code.
+ */
 export function expectAnyEnvelope({ status, head, body }: RawAnswer): number {
   const envelope = JSON.parse(body);
   expect(Object.keys(envelope)).toEqual(['code', 'msg', 'data']);

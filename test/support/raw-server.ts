@@ -1,4 +1,8 @@
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 
 export interface TestServer {
@@ -15,13 +19,19 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-/** The body of the answer to a passback that was carried out: it names the user of the request, or `u1`. */
+/**
+ * The body of the answer to a passback that was carried out: it names the user of the request, or
+ * `u1`.
+ */
 export function writtenBy({ body }: Pick<ReceivedRequest, 'body'>): string {
   const union_id = new URLSearchParams(body).get('union_id') ?? 'u1';
   return JSON.stringify({ code: 200, msg: 'ok', data: { union_id } });
 }
 
-/** An HTTP server on a loopback port, a free one unless given, that keeps what it is sent, and answers as `answer` says. */
+/**
+ * An HTTP server on a loopback port, a free one unless given, that keeps what it is sent, and
+ * answers as `answer` says.
+ */
 export async function httpServer(
   answer: (request: ReceivedRequest, response: ServerResponse, count: number) => void,
   port = 0,

@@ -1,5 +1,10 @@
 import type { UserRecord } from '../../src/core/contract/user-record.js';
-import { createService, type LogEvent, type Service, type ServiceOptions } from '../../src/service/index.js';
+import {
+  createService,
+  type LogEvent,
+  type Service,
+  type ServiceOptions,
+} from '../../src/service/index.js';
 import { type Answer, type AppKeys, draftPassback, draftRead, send } from './foreign-client.js';
 import { freshDatabase } from './fresh-database.js';
 

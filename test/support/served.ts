@@ -10,7 +10,10 @@ export class ServedMachine extends Machine {
   log = '';
 
   /** `database` is a file of the machine's own unless given. */
-  static async create(serveArgs: readonly string[] = [], database?: string): Promise<ServedMachine> {
+  static async create(
+    serveArgs: readonly string[] = [],
+    database?: string,
+  ): Promise<ServedMachine> {
     const machine = new ServedMachine();
     machine.database = database ?? machine.database;
     await machine.serve(serveArgs);
@@ -36,9 +39,12 @@ export class ServedMachine extends Machine {
 
   /** Runs `userinfo admin` on the service's database; it must succeed. */
   async admin(args: readonly string[], stdin = ''): Promise<string> {
-    const { status, stdout, stderr } = await this.run(['admin', ...args, '--database', this.database], {
-      stdin,
-    });
+    const { status, stdout, stderr } = await this.run(
+      ['admin', ...args, '--database', this.database],
+      {
+        stdin,
+      },
+    );
     if (status !== 0) throw new Error(`admin ${args.join(' ')} ended with ${status}: ${stderr}`);
     return stdout;
   }
@@ -97,7 +103,8 @@ export class ServedMachine extends Machine {
   /** Stops the service as `kill` does, and returns its exit status. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     const service = this.#service;
-    if (service === undefined || service.exitCode !== null || service.signalCode !== null) return null;
+    if (service === undefined || service.exitCode !== null || service.signalCode !== null)
+      return null;
     const ended = this.ended();
     service.kill(signal);
     return ended;
@@ -114,7 +121,12 @@ export class ServedMachine extends Machine {
   }
 }
 
-const emptyUser = { tenant_code: 'acme', basic_info: {}, extension_info: {}, login_device_info: [] };
+const emptyUser = {
+  tenant_code: 'acme',
+  basic_info: {},
+  extension_info: {},
+  login_device_info: [],
+};
 
 export const firstUser = {
   tenant_code: 'acme',

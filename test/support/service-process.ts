@@ -11,7 +11,10 @@ export interface ServiceProcess {
 }
 
 /** Starts services on one database, all in the same moment. */
-export async function startServiceProcesses(database: string, count: number): Promise<ServiceProcess[]> {
+export async function startServiceProcesses(
+  database: string,
+  count: number,
+): Promise<ServiceProcess[]> {
   const script = `
     const { createService } = await import(${JSON.stringify(service)});
     console.log('ready');
@@ -32,7 +35,10 @@ export async function startServiceProcesses(database: string, count: number): Pr
   return started.map(({ child }, index) => ({ child, url: urls[index] ?? '' }));
 }
 
-async function nextLine(child: ChildProcess, lines: ReturnType<typeof createInterface>): Promise<string> {
+async function nextLine(
+  child: ChildProcess,
+  lines: ReturnType<typeof createInterface>,
+): Promise<string> {
   const ended = new AbortController();
   child.once('exit', () => ended.abort(new Error('the service did not start')));
   const [line] = await once(lines, 'line', { signal: ended.signal });

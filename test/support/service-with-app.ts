@@ -13,9 +13,18 @@ export interface ServiceWithApp {
 /** It has one user, `u1`. */
 export async function serviceWithApp(): Promise<ServiceWithApp> {
   const service = await createService();
-  const { app_key, app_secret } = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
+  const { app_key, app_secret } = await service.admin.createApp({
+    tenantCode: 'acme',
+    channel: 'web',
+  });
   await service.admin.putUsers([
-    { tenant_code: 'acme', union_id: 'u1', basic_info: {}, extension_info: {}, login_device_info: [] },
+    {
+      tenant_code: 'acme',
+      union_id: 'u1',
+      basic_info: {},
+      extension_info: {},
+      login_device_info: [],
+    },
   ]);
   return {
     service,

@@ -3,8 +3,8 @@ import type { RecipeJson } from '../../src/core/signing/recipe.js';
 import type { SignableRequest } from '../../src/core/signing/request.js';
 
 /**
- * A documented rule of a public platform, as a recipe, with its worked example. The stages were computed apart
- * from this code, and the digest is the published one where `published` says so.
+ * A documented rule of a public platform, as a recipe, with its worked example. The stages were
+ * computed apart from this code, and the digest is the published one where `published` says so.
  */
 export interface Vector {
   readonly name: string;
@@ -21,4 +21,6 @@ export interface Vector {
 
 const file = new URL('../vectors/signing-corpus.json', import.meta.url);
 
-export const { vectors }: { readonly vectors: readonly Vector[] } = JSON.parse(readFileSync(file, 'utf8'));
+export const { vectors }: { readonly vectors: readonly Vector[] } = JSON.parse(
+  readFileSync(file, 'utf8'),
+);

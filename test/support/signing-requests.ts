@@ -4,7 +4,10 @@ import type { Param, SignableRequest } from '../../src/core/signing/request.js';
 import { Secret } from '../../src/core/signing/secret.js';
 import type { Signature } from '../../src/core/signing/signer.js';
 
-export function requestOf(params: readonly Param[], rest: Partial<SignableRequest> = {}): SignableRequest {
+export function requestOf(
+  params: readonly Param[],
+  rest: Partial<SignableRequest> = {},
+): SignableRequest {
   return {
     method: 'GET',
     url: 'https://api.example.com:8443/v1/users',
@@ -21,6 +24,11 @@ export function signWith(recipe: RecipeJson, request: SignableRequest): Signatur
 }
 
 /** What a rule makes of the parameters, or the message `message` of the request. */
-export function write(rule: RecipeJson['params'], params: readonly Param[], message = '$params'): string {
-  return signWith({ params: rule ?? {}, message: [message], steps: ['md5'] }, requestOf(params)).message;
+export function write(
+  rule: RecipeJson['params'],
+  params: readonly Param[],
+  message = '$params',
+): string {
+  return signWith({ params: rule ?? {}, message: [message], steps: ['md5'] }, requestOf(params))
+    .message;
 }

@@ -9,7 +9,10 @@ export function namesInSpec(line: string): readonly string[] {
   return [...table.matchAll(/^\| ([a-z_]+) \|/gm)].map(([, name = '']) => name);
 }
 
-/** §2.2: `basic_info` of a platform that writes all its fields, null by default, with its own prefix. */
+/**
+ * §2.2: `basic_info` of a platform that writes all its fields, null by default, with its own
+ * prefix.
+ */
 export function wholeBasicInfo(prefix: string, values: object): Readonly<Record<string, unknown>> {
   const names = namesInSpec('### 2.2 ').map((name) => name.replace(/^chat_/, prefix));
   return { ...Object.fromEntries(names.map((name) => [name, null])), ...values };

@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError, UserInfoError } from '../../src/core/contract/errors.js';
 import { parseUserInfo } from '../../src/core/contract/user-info.js';
-import { applyPassback, checkRecordSize, type UserRecord } from '../../src/core/contract/user-record.js';
+import {
+  applyPassback,
+  checkRecordSize,
+  type UserRecord,
+} from '../../src/core/contract/user-record.js';
 import { Secret } from '../../src/core/signing/secret.js';
 import { StartError, StoreUnavailableError } from '../../src/service/database/errors.js';
 import { migrate } from '../../src/service/database/migrations.js';
@@ -13,7 +17,9 @@ import { createStore, type Store } from '../../src/service/store/store.js';
 import { usersOf } from '../../src/service/store/users.js';
 import { user } from './running-service.js';
 
-/** An empty database of its own, which several drivers can be opened on, as several processes would. */
+/**
+ * An empty database of its own, which several drivers can be opened on, as several processes would.
+ */
 export interface TestDatabase {
   open(): Promise<SqlDriver>;
   /** Closes what was opened, and removes it. */
@@ -44,7 +50,10 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
 
     const add = (thing: string, ...n: (number | null)[]) =>
       driver.write((sql) =>
-        sql.run('INSERT INTO things (name, n) VALUES ($1, $2)', [thing, ...(n.length === 0 ? [0] : n)]),
+        sql.run('INSERT INTO things (name, n) VALUES ($1, $2)', [
+          thing,
+          ...(n.length === 0 ? [0] : n),
+        ]),
       );
     const names = async () => {
       const rows = await driver.read((sql) => sql.all('SELECT name FROM things ORDER BY name'));
@@ -65,13 +74,18 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         new Map(texts.map((text, index) => [`thing ${index}`, text])),
       );
       expect(await each([])).toEqual([]);
-      const damaged = each([...Array.from({ length: 1200 }, (_, i) => [`${i}`, 'x']), ['a', 'b\0c']]);
+      const damaged = each([
+        ...Array.from({ length: 1200 }, (_, i) => [`${i}`, 'x']),
+        ['a', 'b\0c'],
+      ]);
       await expect(damaged).rejects.toThrow('holds U+0000');
       expect(await names()).toHaveLength(texts.length);
     });
 
     it('binds a value to its number, not to its turn', async () => {
-      await driver.write((sql) => sql.run('INSERT INTO things (n, name) VALUES ($2, $1)', ['one', 2]));
+      await driver.write((sql) =>
+        sql.run('INSERT INTO things (n, name) VALUES ($2, $1)', ['one', 2]),
+      );
       expect(await driver.read((sql) => sql.all('SELECT name, n FROM things'))).toEqual([
         { name: 'one', n: 2 },
       ]);
@@ -81,13 +95,25 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(found).toHaveLength(1);
     });
 
-    it.each(['28', '1.00', 'true', ' ', '', "it's", '张三/李四', '😀', '\\u0041', 'x'.repeat(100_000)])(
-      'gives text back as it was given: %.20s',
-      async (text) => {
-        await driver.write((sql) => sql.run('INSERT INTO things (name, note) VALUES ($1, $2)', ['a', text]));
-        expect(await driver.read((sql) => sql.all('SELECT note FROM things'))).toEqual([{ note: text }]);
-      },
-    );
+    it.each([
+      '28',
+      '1.00',
+      'true',
+      ' ',
+      '',
+      "it's",
+      '张三/李四',
+      '😀',
+      '\\u0041',
+      'x'.repeat(100_000),
+    ])('gives text back as it was given: %.20s', async (text) => {
+      await driver.write((sql) =>
+        sql.run('INSERT INTO things (name, note) VALUES ($1, $2)', ['a', text]),
+      );
+      expect(await driver.read((sql) => sql.all('SELECT note FROM things'))).toEqual([
+        { note: text },
+      ]);
+    });
 
     it.each([0, -1, 253402300799, Number.MAX_SAFE_INTEGER, null])(
       'gives the integer %s back as a number',
@@ -110,7 +136,9 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       await add('a');
       await add('b');
       expect(await driver.write((sql) => sql.run('UPDATE things SET n = n + 1'))).toBe(2);
-      expect(await driver.write((sql) => sql.run('DELETE FROM things WHERE name = $1', ['c']))).toBe(0);
+      expect(
+        await driver.write((sql) => sql.run('DELETE FROM things WHERE name = $1', ['c'])),
+      ).toBe(0);
     });
 
     it('undoes the whole of a work that fails, and nothing of those beside it', async () => {
@@ -185,7 +213,8 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
     /** To a user that is put first if there is none. */
     const issue = (issued: Omit<Code, 'expires_at'>) =>
       store.write(async ({ users, codes }) => {
-        if ((await users.find('acme', issued.union_id)) === null) await users.putAll([user(issued.union_id)]);
+        if ((await users.find('acme', issued.union_id)) === null)
+          await users.putAll([user(issued.union_id)]);
         return codes.add(issued, 300);
       });
     const find = (unionId: string, tenantCode = 'acme') =>
@@ -215,14 +244,21 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         revision: 7,
       };
       expect(await store.write(({ apps }) => apps.add(app))).toBe(true);
-      expect(await store.write(({ apps }) => apps.add({ ...app, tenant_code: 'other' }))).toBe(false);
+      expect(await store.write(({ apps }) => apps.add({ ...app, tenant_code: 'other' }))).toBe(
+        false,
+      );
       await store.write(({ apps }) => apps.add({ ...app, app_key: 'k0', recipes: null }));
       const changed = { tenant_code: 'acme', channel: 'web' };
       expect(
         await store.write(({ apps }) => apps.change('rotateAppSecret', 'k1', new Secret('s2'), 0)),
       ).toEqual(changed);
       const found = await other.findApp('k1');
-      expect(found).toMatchObject({ ...app, app_secret: expect.anything(), old_secret: null, revision: 8 });
+      expect(found).toMatchObject({
+        ...app,
+        app_secret: expect.anything(),
+        old_secret: null,
+        revision: 8,
+      });
       expect(found?.app_secret.reveal()).toBe('s2');
       const all = await store.read(({ apps }) => apps.list('', 10));
       expect(all.map(({ app_key, recipes }) => [app_key, recipes])).toEqual([
@@ -296,7 +332,9 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       await put(user('u2', { extension_info: { level: 'silver' } }));
       await passback(['level', 'gold'], '{"level":"platinum"}');
       expect(await passback(['level', 'gold'], '{"a":"1"}')).toBe('no user');
-      expect(await passback(['level', 'platinum'], '{"level":null}')).toMatchObject({ union_id: 'u1' });
+      expect(await passback(['level', 'platinum'], '{"level":null}')).toMatchObject({
+        union_id: 'u1',
+      });
       expect(await passback(['level', 'platinum'], '{"a":"1"}')).toBe('no user');
       expect((await find('u1'))?.extension_info).toEqual({});
     });
@@ -320,7 +358,9 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         (i % 2 === 0 ? store : other).write(({ users }) =>
           users.change(
             'acme',
-            i % 3 === 0 ? { by: 'union_id', unionId: 'u1' } : { by: 'primary_key', name: 'seat', value: '7' },
+            i % 3 === 0
+              ? { by: 'union_id', unionId: 'u1' }
+              : { by: 'primary_key', name: 'seat', value: '7' },
             (record) => applyPassback(record, parseUserInfo(`{"key${i}":"${i}"}`), 'text'),
           ),
         ),
@@ -376,14 +416,16 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       const ids = (await Promise.all(together)).map((outcome) => (outcome as UserRecord).union_id);
       expect(new Set(ids).size).toBe(1);
       expect(Object.keys((await find(ids[0] ?? ''))?.extension_info ?? {})).toHaveLength(24);
-      expect(await passBack('u7', '{"a":"1"}', { newUnionId: 'new' })).toMatchObject({ union_id: 'u7' });
+      expect(await passBack('u7', '{"a":"1"}', { newUnionId: 'new' })).toMatchObject({
+        union_id: 'u7',
+      });
       expect(await passBack('u8', '{"a":"1"}')).toBe('no user');
       const tooLarge = `{"mobile":"139","a":"${'x'.repeat(300_000)}"}`;
       const change: PassbackRequest['change'] = (record) =>
         checkRecordSize(applyPassback(record, parseUserInfo(tooLarge), 'text'));
-      expect(await passBack(['mobile', '139'], tooLarge, { newUnionId: 'new', change })).toBeInstanceOf(
-        UserInfoError,
-      );
+      expect(
+        await passBack(['mobile', '139'], tooLarge, { newUnionId: 'new', change }),
+      ).toBeInstanceOf(UserInfoError);
       expect(await find('new')).toBeNull();
     });
 
@@ -403,11 +445,17 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         outcomes
           .slice(12 * text, 12 * text + 12)
           .filter((it) => typeof it === 'string' || it.record !== null);
-      expect(found(0)).toEqual(Array(3).fill({ record: user('u2'), infoNames: ['a', 'b'], unionId: 'u2' }));
+      expect(found(0)).toEqual(
+        Array(3).fill({ record: user('u2'), infoNames: ['a', 'b'], unionId: 'u2' }),
+      );
       expect(found(1)).toHaveLength(3);
-      expect(found(2)).toEqual(Array(12).fill({ record: user('u1'), infoNames: null, unionId: 'u1' }));
+      expect(found(2)).toEqual(
+        Array(12).fill({ record: user('u1'), infoNames: null, unionId: 'u1' }),
+      );
       expect([...found(3), ...found(4)]).toEqual([]);
-      const again = await Promise.all(Array.from({ length: 20 }, () => read('all', { random: 'the same' })));
+      const again = await Promise.all(
+        Array.from({ length: 20 }, () => read('all', { random: 'the same' })),
+      );
       expect(again.filter((outcome) => outcome !== 'random used')).toHaveLength(1);
       await driver.write((sql) =>
         sql.run("UPDATE codes SET expires_at = expires_at - 300 WHERE code = 'all'"),
@@ -421,7 +469,9 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       const together = Array.from({ length: 90 }, (_, i) =>
         passBack(i % 3 === 0 ? 'u1' : i % 3 === 1 ? ['seat', '7'] : 'u2', `{"key${i}":"${i}"}`),
       );
-      expect((await Promise.all(together)).every((outcome) => typeof outcome === 'object')).toBe(true);
+      expect((await Promise.all(together)).every((outcome) => typeof outcome === 'object')).toBe(
+        true,
+      );
       expect(Object.keys((await find('u1'))?.extension_info ?? {})).toHaveLength(61);
       expect(Object.keys((await find('u2'))?.extension_info ?? {})).toHaveLength(30);
       const refusal = new InvalidInputError('refused');
@@ -441,7 +491,9 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         passBack(['seat', '8'], '{"a":"b"}'),
         passBack('u2', '{"shared":"x"}'),
       ]);
-      expect(mixed.map((end) => (end.status === 'fulfilled' ? end.value : end.reason))).toMatchObject([
+      expect(
+        mixed.map((end) => (end.status === 'fulfilled' ? end.value : end.reason)),
+      ).toMatchObject([
         { extension_info: { shared: 'x' } },
         refusal,
         new TypeError('a fault'),
@@ -450,14 +502,18 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         { extension_info: { shared: 'x' } },
       ]);
       expect(await passBack(['shared', 'x'], '{"a":"b"}')).toBe('several users');
-      const [row] = await driver.read((sql) => sql.all("SELECT revision FROM users WHERE union_id = 'u3'"));
+      const [row] = await driver.read((sql) =>
+        sql.all("SELECT revision FROM users WHERE union_id = 'u3'"),
+      );
       expect(row).toEqual({ revision: 2 });
     });
 
     it('finds nobody by a value that a passback beside it takes away', async () => {
       await store.write(({ apps }) => apps.add(one));
       await put(user('u1', { extension_info: { seat: '7' } }));
-      const together = Array.from({ length: 8 }, (_, i) => passBack(['seat', '7'], `{"seat":"1${i}"}`));
+      const together = Array.from({ length: 8 }, (_, i) =>
+        passBack(['seat', '7'], `{"seat":"1${i}"}`),
+      );
       const outcomes = await Promise.all(together);
       expect(outcomes.filter((outcome) => outcome !== 'no user')).toHaveLength(1);
       const random = 'kept of a refused one';
@@ -494,12 +550,18 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
         'app changed',
       ]);
       expect((await find('u1'))?.extension_info).toEqual({ stored: 'yes' });
-      expect(await read('a', { random: 'used later' })).toMatchObject({ record: { union_id: 'u1' } });
+      expect(await read('a', { random: 'used later' })).toMatchObject({
+        record: { union_id: 'u1' },
+      });
     });
 
     it('never shows one tenant what is of another', async () => {
       const here = user('u1', { extension_info: { level: 'gold' } });
-      await put(here, { ...here, tenant_code: 'other', extension_info: { level: 'gold', theirs: '1' } });
+      await put(here, {
+        ...here,
+        tenant_code: 'other',
+        extension_info: { level: 'gold', theirs: '1' },
+      });
       expect(await passback(['level', 'gold'], '{"a":"1"}')).toMatchObject({ tenant_code: 'acme' });
       expect(await passback(['theirs', '1'], '{"a":"1"}')).toBe('no user');
       expect((await find('u1', 'other'))?.extension_info).toEqual({ level: 'gold', theirs: '1' });
@@ -536,15 +598,20 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(await page('u3')).toEqual([]);
     });
 
-    it.each([1, 3])('lets a code for %i uses be taken that often, by however many at once', async (uses) => {
-      await issue(code('c1', { uses_left: uses }));
-      const takes = Array.from({ length: 30 }, (_, i) =>
-        (i % 2 === 0 ? store : other).write(({ codes }) => codes.use('acme', 'c1')),
-      );
-      const taken = (await Promise.all(takes)).filter((found) => found !== null);
-      expect(taken).toEqual(Array(uses).fill({ union_id: 'u1', info_names: ['a', 'b'] }));
-      expect(await store.read(({ codes }) => codes.list('acme', '', 10))).toMatchObject([{ uses_left: 0 }]);
-    });
+    it.each([1, 3])(
+      'lets a code for %i uses be taken that often, by however many at once',
+      async (uses) => {
+        await issue(code('c1', { uses_left: uses }));
+        const takes = Array.from({ length: 30 }, (_, i) =>
+          (i % 2 === 0 ? store : other).write(({ codes }) => codes.use('acme', 'c1')),
+        );
+        const taken = (await Promise.all(takes)).filter((found) => found !== null);
+        expect(taken).toEqual(Array(uses).fill({ union_id: 'u1', info_names: ['a', 'b'] }));
+        expect(await store.read(({ codes }) => codes.list('acme', '', 10))).toMatchObject([
+          { uses_left: 0 },
+        ]);
+      },
+    );
 
     const pass = (table: string, seconds: number) =>
       driver.write((sql) => sql.run(`UPDATE ${table} SET expires_at = expires_at - $1`, [seconds]));
@@ -574,7 +641,9 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       });
 
     it('gives a nonce to one of many, and to nobody as long as it is kept', async () => {
-      const takes = Array.from({ length: 30 }, (_, i) => useNonce({ from: i % 2 === 0 ? store : other }));
+      const takes = Array.from({ length: 30 }, (_, i) =>
+        useNonce({ from: i % 2 === 0 ? store : other }),
+      );
       expect((await Promise.all(takes)).filter((taken) => taken)).toHaveLength(1);
       expect(await useNonce({ app_key: 'k2' })).toBe(true);
       expect(await useNonce({ random: 'ABCDEFGH' })).toBe(true);
@@ -644,7 +713,11 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
       expect(ran.map(({ to }) => to)).toEqual([3, 3]);
       expect(await migrate(driver, next)).toEqual({ from: 3, to: 3 });
       expect(await rowsOf('users')).toMatchObject([{ union_id: 'u1', note: null }]);
-      expect(await rowsOf('userinfo_migrations')).toEqual([{ version: 1 }, { version: 2 }, { version: 3 }]);
+      expect(await rowsOf('userinfo_migrations')).toEqual([
+        { version: 1 },
+        { version: 2 },
+        { version: 3 },
+      ]);
       // A process of the version before runs on.
       expect(await find('u1')).toEqual(user('u1'));
     });
@@ -684,7 +757,10 @@ function code(text: string, fields: Partial<Code> = {}): Omit<Code, 'expires_at'
   };
 }
 
-/** Does something else once, right after a statement ran for the first time: what another process might do. */
+/**
+ * Does something else once, right after a statement ran for the first time: what another process
+ * might do.
+ */
 function afterFirst(sql: Sql, awaited: string, intrude: () => Promise<void>): Sql {
   let done = false;
   return {

@@ -6,7 +6,10 @@ import type { TestServer } from './raw-server.js';
 
 export const certificates = join(import.meta.dirname, 'certificates');
 
-/** The file of the authority that signed the certificates but the self-signed one; no machine trusts it. */
+/**
+ * The file of the authority that signed the certificates but the self-signed one; no machine trusts
+ * it.
+ */
 export const caFile = join(certificates, 'ca.crt');
 export const ca = readFileSync(caFile, 'utf8');
 /** The file of the certificate that is its own authority. */

@@ -31,14 +31,19 @@ export interface Became {
   readonly said: string;
 }
 
-/** A server that knows nothing of the product: it keeps the parameters of each request, and accepts all of them. */
+/**
+ * A server that knows nothing of the product: it keeps the parameters of each request, and accepts
+ * all of them.
+ */
 export async function plainPlatform() {
   const received: Record<string, string>[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const [, query = ''] = (request.url ?? '').split('?');
-    const parameters = Object.fromEntries([query, Buffer.concat(chunks).toString()].flatMap(decodePairs));
+    const parameters = Object.fromEntries(
+      [query, Buffer.concat(chunks).toString()].flatMap(decodePairs),
+    );
     received.push(parameters);
     const { union_id = 'u1' } = parameters;
     response.end(JSON.stringify({ code: 200, msg: 'ok', data: { union_id } }));
@@ -68,11 +73,16 @@ const isFile = (way: Way) => way === 'CSV' || way === 'NDJSON';
 const settings = requestFields.filter((field) => field !== 'base_url');
 const usual = { tenant_code: 't', channel: 'c', app_key: 'k' };
 
-/** The parameters that the platform receives of a request: without white space around an argument that is an ID. */
+/**
+ * The parameters that the platform receives of a request: without white space around an argument
+ * that is an ID.
+ */
 export function expectedOf(way: Way, given: Given): Record<string, string> {
   const { info_names, user_info, ...ids } = { ...usual, ...given };
   const isCut = (name: string) =>
-    way !== 'SDK' && name !== 'primary_key' && !(isFile(way) && ['code', 'union_id'].includes(name));
+    way !== 'SDK' &&
+    name !== 'primary_key' &&
+    !(isFile(way) && ['code', 'union_id'].includes(name));
   const cut = Object.entries(ids).map(([name, text]) => [name, isCut(name) ? text.trim() : text]);
   return {
     ...Object.fromEntries(cut),
@@ -96,7 +106,8 @@ export class Giver implements Disposable {
 
   async give(way: Way, given: Given): Promise<Became> {
     const start = this.#platform.received.length;
-    const { refused, said } = way === 'SDK' ? await this.#bySdk(given) : await this.#byCommand(way, given);
+    const { refused, said } =
+      way === 'SDK' ? await this.#bySdk(given) : await this.#byCommand(way, given);
     const received = this.#platform.received
       .slice(start)
       .map(({ app_sign, sign, random, timestamp, ...rest }) => rest);
@@ -106,7 +117,10 @@ export class Giver implements Disposable {
   async #byCommand(way: Exclude<Way, 'SDK'>, given: Given) {
     const { code, info_names = [], user_info = [] } = given;
     const operation = code === undefined ? 'passback' : 'read';
-    const deployment = [`--base-url=${this.#platform.url}`, ...flagsOf({ ...usual, ...given }, settings)];
+    const deployment = [
+      `--base-url=${this.#platform.url}`,
+      ...flagsOf({ ...usual, ...given }, settings),
+    ];
     const target = flagsOf(given, ['scope', 'union_id', 'primary_key']);
     const operands = code === undefined ? user_info.map(pairOf) : [code, ...info_names];
     switch (way) {
@@ -142,7 +156,15 @@ export class Giver implements Disposable {
         const isByBoth = given.union_id !== undefined && given.primary_key !== undefined;
         if (isByBoth) inCommon.push('--union-id-column=union_id');
         const file = this.#fileOf(way, given);
-        return this.#run(['bulk', operation, ...deployment, ...inCommon, '--', file, ...info_names]);
+        return this.#run([
+          'bulk',
+          operation,
+          ...deployment,
+          ...inCommon,
+          '--',
+          file,
+          ...info_names,
+        ]);
       }
     }
   }
@@ -163,11 +185,20 @@ export class Giver implements Disposable {
   async #run(args: readonly string[], stdin = '', env: Readonly<Record<string, string>> = {}) {
     const all = { USERINFO_APP_SECRET: 's', ...env };
     const { status, stderr } = await this.#machine.run(args, { stdin, env: all });
-    if (status !== 0 && status !== 2) throw new Error(`${args.join(' ')} ends with ${status}: ${stderr}`);
+    if (status !== 0 && status !== 2)
+      throw new Error(`${args.join(' ')} ends with ${status}: ${stderr}`);
     return { refused: status === 2 ? stderr : null, said: stderr };
   }
 
-  async #bySdk({ code, scope, info_names, union_id, primary_key, user_info = [], ...given }: Given) {
+  async #bySdk({
+    code,
+    scope,
+    info_names,
+    union_id,
+    primary_key,
+    user_info = [],
+    ...given
+  }: Given) {
     const { tenant_code, channel, app_key } = { ...usual, ...given };
     try {
       await using client = new UserInfoClient({

@@ -9,7 +9,13 @@ import { parse } from 'yaml';
 import { Secret } from '../../src/core/signing/secret.js';
 import { openAdmin } from '../../src/service/index.js';
 import { Machine, printedBy } from '../support/cli.js';
-import { type AppKeys, type Draft, draftPassback, send, signDraft } from '../support/foreign-client.js';
+import {
+  type AppKeys,
+  type Draft,
+  draftPassback,
+  send,
+  signDraft,
+} from '../support/foreign-client.js';
 import { freePort } from '../support/free-port.js';
 import { serverUser } from '../support/postgres/binaries.js';
 import { PostgresServer } from '../support/postgres/postgres-server.js';
@@ -65,7 +71,11 @@ async function prepare(database: string): Promise<AppKeys> {
   return { ...app, secret: app_secret.reveal() };
 }
 
-async function serve(database: string, options: readonly string[], env: Record<string, string> = {}) {
+async function serve(
+  database: string,
+  options: readonly string[],
+  env: Record<string, string> = {},
+) {
   const serve = [
     'serve',
     '--port',
@@ -77,9 +87,14 @@ async function serve(database: string, options: readonly string[], env: Record<s
     '--platform',
     'platform.json',
   ];
-  const child = machine.start([...serve, ...options], { env: { USERINFO_MASTER_KEY: masterKey, ...env } });
+  const child = machine.start([...serve, ...options], {
+    env: { USERINFO_MASTER_KEY: masterKey, ...env },
+  });
   children.push(child);
-  const [, adminUrl = '', url = ''] = await printedBy(child, /monitoring on (\S+)[\s\S]*listening on (\S+)/);
+  const [, adminUrl = '', url = ''] = await printedBy(
+    child,
+    /monitoring on (\S+)[\s\S]*listening on (\S+)/,
+  );
   child.stderr?.resume();
   return { child, url, target: new URL(adminUrl).host };
 }
@@ -113,7 +128,8 @@ it.skipIf(!isInstalled)(
 
     // Errors, Slow
     const failing = await started('failing', ['--fault', 'error=20%,latency=1500ms']);
-    for (let client = 0; client < 4; client += 1) onAndOn(() => send(failing.url, failing.passback()));
+    for (let client = 0; client < 4; client += 1)
+      onAndOn(() => send(failing.url, failing.passback()));
     // Throttled
     const throttled = await started('throttled', ['--rate-limit', '1/s']);
     onAndOn(() => send(throttled.url, throttled.passback()));
@@ -126,17 +142,26 @@ it.skipIf(!isInstalled)(
     tables.close();
     const unreadable = await prepare(expired);
     const changed = new DatabaseSync(expired);
-    changed.exec(`UPDATE apps SET app_secret = app_secret || 'AAAA' WHERE app_key = '${unreadable.app_key}'`);
+    changed.exec(
+      `UPDATE apps SET app_secret = app_secret || 'AAAA' WHERE app_key = '${unreadable.app_key}'`,
+    );
     changed.close();
     const wrong = await serve(expired, []);
     targets.push(wrong.target);
     onAndOn(() =>
-      send(wrong.url, { ...draftPassback(app, { union_id: 'u1', user_info: '{}' }), spoilSign: true }),
+      send(wrong.url, {
+        ...draftPassback(app, { union_id: 'u1', user_info: '{}' }),
+        spoilSign: true,
+      }),
     );
-    const { target, body } = signDraft(draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' }));
+    const { target, body } = signDraft(
+      draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' }),
+    );
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     onAndOn(() => fetch(wrong.url + target, { method: 'PUT', headers, body }));
-    onAndOn(() => send(wrong.url, draftPassback(unreadable, { union_id: 'u1', user_info: '{"a":"b"}' })));
+    onAndOn(() =>
+      send(wrong.url, draftPassback(unreadable, { union_id: 'u1', user_info: '{"a":"b"}' })),
+    );
     // Overload
     const full = await started('full', ['--max-connections', '10']);
     const held = Array.from({ length: 10 }, () => openSocket(full.url));
@@ -154,7 +179,9 @@ it.skipIf(!isInstalled)(
     const lateApp = await prepare(server.url);
     const late = await serve(server.url, ['--fault', 'skew=400s', '--pool-size', '1']);
     targets.push(late.target);
-    onAndOn(() => send(late.url, draftPassback(lateApp, { union_id: 'u1', user_info: '{"a":"b"}' })));
+    onAndOn(() =>
+      send(late.url, draftPassback(lateApp, { union_id: 'u1', user_info: '{"a":"b"}' })),
+    );
     // Down
     targets.push(`127.0.0.1:${await freePort()}`);
 
@@ -185,7 +212,8 @@ it.skipIf(!isInstalled)(
     const missing = async () => {
       const answer = await fetch(`http://127.0.0.1:${port}/api/v1/alerts`).catch(() => null);
       const { data } = answer === null ? { data: { alerts: [] } } : JSON.parse(await answer.text());
-      for (const { state, labels } of data.alerts) if (state === 'firing') fired.add(labels.alertname);
+      for (const { state, labels } of data.alerts)
+        if (state === 'firing') fired.add(labels.alertname);
       return alerts.filter((alert) => !fired.has(alert));
     };
     const patiently = { timeout: 90_000, interval: 300 };
@@ -194,7 +222,9 @@ it.skipIf(!isInstalled)(
     const scraped = async () => {
       const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(scrapes)}`;
       const answer = await fetch(url).catch(() => null);
-      return Number(answer === null ? 0 : (JSON.parse(await answer.text()).data.result[0]?.value[1] ?? 0));
+      return Number(
+        answer === null ? 0 : (JSON.parse(await answer.text()).data.result[0]?.value[1] ?? 0),
+      );
     };
     await expect.poll(scraped, patiently).toBeGreaterThan(2);
     broken.child.kill('SIGUSR2');
@@ -206,7 +236,9 @@ it.skipIf(!isInstalled)(
     await lock.connect();
     await lock.query('BEGIN; LOCK TABLE apps IN ACCESS EXCLUSIVE MODE');
     for (let client = 0; client < 8; client += 1) {
-      onAndOn(() => send(late.url, draftPassback(lateApp, { union_id: 'u1', user_info: '{"a":"b"}' })));
+      onAndOn(() =>
+        send(late.url, draftPassback(lateApp, { union_id: 'u1', user_info: '{"a":"b"}' })),
+      );
     }
     await expect
       .poll(() => missing().then(() => fired.has('UserinfoConnectionsExhausted')), patiently)

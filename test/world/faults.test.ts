@@ -1,5 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -28,7 +36,10 @@ import {
 /** Of the server; each service takes up to ten. */
 const maxConnections = 40;
 
-/** A wall clock that steps, for processes with `env`, also of others; `null` without libfaketime (Debian's package). */
+/**
+ * A wall clock that steps, for processes with `env`, also of others; `null` without libfaketime
+ * (Debian's package).
+ */
 function fakeClock() {
   const find = ['/usr/lib', '-name', 'libfaketimeMT.so.1'];
   const [library] = spawnSync('find', find, { encoding: 'utf8' }).stdout?.split('\n') ?? [];
@@ -116,7 +127,11 @@ describe('PostgreSQL', () => {
   });
 
   it('32 writers to one user, three processes', async () => {
-    await using operated = await operate({ programs: Array(3).fill(thisVersion), writers: 32, users: 1 });
+    await using operated = await operate({
+      programs: Array(3).fill(thisVersion),
+      writers: 32,
+      users: 1,
+    });
     // On a busy machine some wait for too long.
     await endure(operated, '32 writers to one user, three processes', () => wait(faultMs));
   });
@@ -150,7 +165,9 @@ describe('PostgreSQL', () => {
     {
       const url = `${pooler.url}?pgbouncer=true`;
       const programs = [thisVersion, thisVersion];
-      await using operated = new Operated(url, (statement) => query(pooler.url, statement), { programs });
+      await using operated = new Operated(url, (statement) => query(pooler.url, statement), {
+        programs,
+      });
       await operated.start();
       await endure(operated, 'PgBouncer: kill -9', async () => {
         await pooler.kill();
@@ -172,7 +189,9 @@ describe('PostgreSQL', () => {
     const first = primary;
     {
       const programs = [thisVersion, thisVersion];
-      await using operated = new Operated(url, (statement) => query(primary.url, statement), { programs });
+      await using operated = new Operated(url, (statement) => query(primary.url, statement), {
+        programs,
+      });
       await operated.start();
       await endure(operated, 'kill -9 of the primary, the standby promoted', async () => {
         await first.signal('SIGKILL');
@@ -194,7 +213,10 @@ describe('PostgreSQL', () => {
     const create = async ({ url }: Instance, prefix: string) => {
       for (let n = 0; !isOver; n++) {
         const sentAt = performance.now();
-        const draft = draftPassback(app, { union_id: `${prefix}-${n}`, user_info: '{"level":"gold"}' });
+        const draft = draftPassback(app, {
+          union_id: `${prefix}-${n}`,
+          user_info: '{"level":"gold"}',
+        });
         const answer = await send(url, draft).catch(() => null);
         if (url !== other.url || isOver) continue;
         if (answer?.envelope.code === 200) created += 1;
@@ -239,13 +261,16 @@ describe('PostgreSQL', () => {
       for (let n = 0; n < 40; n++) {
         const sentAt = performance.now();
         const form = { union_id: 'u0', user_info: `{"level":"${n}"}` };
-        const draft = n % 2 === 0 ? draftPassback(operated.app, form) : draftRead(operated.app, `code${n}`);
+        const draft =
+          n % 2 === 0 ? draftPassback(operated.app, form) : draftRead(operated.app, `code${n}`);
         answers.push((await send(url, draft)).envelope.code);
         times.push(performance.now() - sentAt);
       }
       expect(answers).toEqual(Array(40).fill(200));
       const median = times.sort((a, b) => a - b)[20] ?? 0;
-      process.stdout.write(`| 40 requests with the server's defaults | median ${median.toFixed(0)} ms |\n`);
+      process.stdout.write(
+        `| 40 requests with the server's defaults | median ${median.toFixed(0)} ms |\n`,
+      );
     }
     await plain.remove();
   });
@@ -255,7 +280,8 @@ describe('PostgreSQL', () => {
       for (const index of [0, 1, 0]) await operated.crash(index);
     },
     'kill -9 of a backend': async () => {
-      const ofAService = "SELECT pid FROM pg_stat_activity WHERE application_name = 'userinfo' LIMIT 1";
+      const ofAService =
+        "SELECT pid FROM pg_stat_activity WHERE application_name = 'userinfo' LIMIT 1";
       const [{ pid } = {}] = await query(server.url, ofAService);
       process.kill(Number(pid), 'SIGKILL');
       // PostgreSQL ends all of them.
@@ -355,14 +381,16 @@ describe('PostgreSQL', () => {
         for (let part = 0; !isRefused(); part++) {
           const { bavail, bsize } = statfsSync(folder);
           try {
-            if (bavail > 0) writeFileSync(join(folder, `large${part}`), Buffer.alloc(bavail * bsize));
+            if (bavail > 0)
+              writeFileSync(join(folder, `large${part}`), Buffer.alloc(bavail * bsize));
           } catch {
             // The server was quicker.
           }
           await wait(20);
         }
         await wait(faultMs / 2);
-        for (const name of readdirSync(folder)) if (name.startsWith('large')) rmSync(join(folder, name));
+        for (const name of readdirSync(folder))
+          if (name.startsWith('large')) rmSync(join(folder, name));
       });
     } finally {
       await small.remove();
@@ -392,7 +420,9 @@ describe('SQLite', () => {
         'GET /healthz HTTP/1.1\r\nX: ',
         `PUT ${draftPassback(operated.app, {}).path} HTTP/1.1\r\nContent-Length: 9\r\n\r\n`,
       ];
-      const slow = starts.flatMap((start) => Array.from({ length: 30 }, () => exchange(url, start)));
+      const slow = starts.flatMap((start) =>
+        Array.from({ length: 30 }, () => exchange(url, start)),
+      );
       // After --request-timeout.
       const answers = (await Promise.all(slow)).flat();
       expect(answers.map(({ status }) => status)).toEqual(Array(60).fill(408));

@@ -76,8 +76,8 @@ export interface Operation {
 }
 
 /**
- * Services on one database, behind a load balancer, with a load of passbacks and of reads by several clients with one
- * code. It knows what was acknowledged, and compares the tables with it.
+ * Services on one database, behind a load balancer, with a load of passbacks and of reads by
+ * several clients with one code. It knows what was acknowledged, and compares the tables with it.
  */
 export class Operated {
   /** What requests are sent to, in turn. */
@@ -128,12 +128,23 @@ export class Operated {
       `INSERT INTO codes WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${codes})
          SELECT '${tenant}', 'code' || n, 'u' || (n % ${users}), NULL, 9999999999, 1 FROM numbers`,
     );
-    this.#load = Array.from({ length: writers }, (_, i) => this.#callOnAndOn(`u${i % users}`, `w${i}`));
+    this.#load = Array.from({ length: writers }, (_, i) =>
+      this.#callOnAndOn(`u${i % users}`, `w${i}`),
+    );
   }
 
   async serve(program = thisVersion): Promise<Instance> {
     const { options, writers, maxFiles } = this.#operation;
-    const args = ['--port', '0', '--admin-port', '0', '--drain-delay', '1s', '--database', this.database];
+    const args = [
+      '--port',
+      '0',
+      '--admin-port',
+      '0',
+      '--drain-delay',
+      '1s',
+      '--database',
+      this.database,
+    ];
     const limit = maxFiles === undefined ? '' : `ulimit -n ${maxFiles}; `;
     const command = [process.execPath, program, 'serve', ...args, ...options];
     const child = spawn('sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
@@ -181,7 +192,10 @@ export class Operated {
     return performance.now() - since;
   }
 
-  /** Ends the load, and gives for how many writers the acknowledged value is not stored, nor a later one. */
+  /**
+   * Ends the load, and gives for how many writers the acknowledged value is not stored, nor a later
+   * one.
+   */
   async lost(): Promise<number> {
     this.#stopped = true;
     await Promise.all(this.#load);
@@ -192,7 +206,10 @@ export class Operated {
     let rows = await this.#sql(records).catch(() => null);
     // A database that was killed recovers first.
     for (; rows === null; rows = await this.#sql(records).catch(() => null)) await wait(probeMs);
-    const stored = Object.assign({}, ...rows.map(({ record }) => JSON.parse(String(record)).extension_info));
+    const stored = Object.assign(
+      {},
+      ...rows.map(({ record }) => JSON.parse(String(record)).extension_info),
+    );
     return [...this.#acknowledged].filter(([writer, n]) => !(Number(stored[writer]) >= n)).length;
   }
 
@@ -206,7 +223,10 @@ export class Operated {
   async #callOnAndOn(unionId: string, writer: string): Promise<void> {
     while (!this.#stopped) {
       const n = ++this.#serial;
-      const passback = draftPassback(this.app, { union_id: unionId, user_info: `{"${writer}":"${n}"}` });
+      const passback = draftPassback(this.app, {
+        union_id: unionId,
+        user_info: `{"${writer}":"${n}"}`,
+      });
       if ((await this.#send(passback)) === 200) {
         this.#acknowledged.set(writer, n);
         if (n % replayedOf === 0) this.#replayed.push(passback);
@@ -265,8 +285,15 @@ export const calmMs = 500;
 /** How long a fault lasts. */
 export const faultMs = 2000;
 
-/** Runs a fault under load: nothing acknowledged is lost, nothing is accepted twice, and the service recovers. */
-export async function endure(operated: Operated, name: string, fault: () => Promise<void>): Promise<void> {
+/**
+ * Runs a fault under load: nothing acknowledged is lost, nothing is accepted twice, and the service
+ * recovers.
+ */
+export async function endure(
+  operated: Operated,
+  name: string,
+  fault: () => Promise<void>,
+): Promise<void> {
   await wait(calmMs);
   await fault();
   const recovery = await operated.recovery();
@@ -284,19 +311,23 @@ export async function changeUnnoticed(
   await change();
   await wait(calmMs);
   await judge(operated, name);
-  expect(Object.keys(operated.counts).filter((code) => !['200', '40106'].includes(code))).toEqual([]);
+  expect(Object.keys(operated.counts).filter((code) => !['200', '40106'].includes(code))).toEqual(
+    [],
+  );
 }
 
 /**
- * Prints a line of a table: fault, requests, other answers than 200, time of recovery. Requests with a code that is used
- * up count as answered 200.
+ * Prints a line of a table: fault, requests, other answers than 200, time of recovery. Requests
+ * with a code that is used up count as answered 200.
  */
 async function judge(operated: Operated, fault: string, recovery?: number): Promise<void> {
   const lost = await operated.lost();
   const { counts, doubled } = operated;
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const { 200: ok = 0, ...others } = counts;
-  const rest = Object.entries(others).flatMap(([code, count]) => (count === 0 ? [] : [`${count} ${code}`]));
+  const rest = Object.entries(others).flatMap(([code, count]) =>
+    count === 0 ? [] : [`${count} ${code}`],
+  );
   const time = recovery === undefined ? '–' : `${(recovery / 1000).toFixed(2)} s`;
   const columns = [fault, all, rest.join(', ') || '–', time];
   process.stdout.write(`| ${columns.join(' | ')} |\n`);

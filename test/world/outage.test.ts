@@ -11,7 +11,10 @@ import { PostgresServer } from '../support/postgres/postgres-server.js';
 import { execute, query } from '../support/postgres/test-schema.js';
 import { tenant, user, withApp } from '../support/running-service.js';
 
-/** What the service promises, in milliseconds: until it answers a request, until it ends, until it is back. */
+/**
+ * What the service promises, in milliseconds: until it answers a request, until it ends, until it
+ * is back.
+ */
 const promised = { answer: 6000, ready: 1000, end: 8000, recovery: 3000 };
 
 /** A machine on which much else runs may take this much longer. */
@@ -42,7 +45,8 @@ interface Fault {
 
 const cut = (role: string) =>
   `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`;
-const limit = (role: string, connections: number) => `ALTER ROLE ${role} CONNECTION LIMIT ${connections}`;
+const limit = (role: string, connections: number) =>
+  `ALTER ROLE ${role} CONNECTION LIMIT ${connections}`;
 const reload = 'SELECT pg_reload_conf()';
 
 const faults: Readonly<Record<string, Fault>> = {
@@ -222,7 +226,8 @@ async function change(direction: 'begin' | 'end'): Promise<void> {
 
 /** Counts the connections of all cells until it is told to stop. */
 function countBackends(): () => Promise<void> {
-  const statement = 'SELECT usename, count(*)::int AS backends FROM pg_stat_activity GROUP BY usename';
+  const statement =
+    'SELECT usename, count(*)::int AS backends FROM pg_stat_activity GROUP BY usename';
   let isOver = false;
   const count = async () => {
     while (!isOver) {
@@ -281,8 +286,20 @@ describe.each(versions)('PostgreSQL that is reachable and gives nothing: %s', (f
       const { codes, slowest, backends, statuses, events, recoveryMs, endMs } = cell;
       const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
       const counts = Object.entries(codes).map(([code, count]) => `${count} ${code}`);
-      const columns = [fault, clients, counts.join(', '), seconds(slowest.answer), seconds(slowest.ready)];
-      columns.push([...statuses].join(', '), backends, seconds(recoveryMs), seconds(endMs), cell.lost);
+      const columns = [
+        fault,
+        clients,
+        counts.join(', '),
+        seconds(slowest.answer),
+        seconds(slowest.ready),
+      ];
+      columns.push(
+        [...statuses].join(', '),
+        backends,
+        seconds(recoveryMs),
+        seconds(endMs),
+        cell.lost,
+      );
       process.stdout.write(`| ${columns.join(' | ')} |\n`);
       expect(Object.keys(codes).filter((code) => code !== '200' && code !== '50301')).toEqual([]);
       expect(slowest.answer).toBeLessThan(promised.answer + slackMs);
@@ -313,7 +330,8 @@ describe.each(versions)('PostgreSQL that is reachable and gives nothing: %s', (f
     } finally {
       for (const statement of end('')) await administer(statement);
     }
-    const stored = async () => (await passback({ union_id: 'u1', user_info: '{"c":"d"}' })).envelope.code;
+    const stored = async () =>
+      (await passback({ union_id: 'u1', user_info: '{"c":"d"}' })).envelope.code;
     await expect.poll(stored).toBe(200);
   });
 

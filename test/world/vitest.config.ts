@@ -6,11 +6,14 @@ process.env.USERINFO_TEST_SEED ??= String(Math.floor(Math.random() * 2 ** 31));
 
 /** The programs of the distribution's newest PostgreSQL. */
 const folder = '/usr/lib/postgresql';
-const [newest] = existsSync(folder) ? readdirSync(folder).sort((a, b) => Number(b) - Number(a)) : [];
+const [newest] = existsSync(folder)
+  ? readdirSync(folder).sort((a, b) => Number(b) - Number(a))
+  : [];
 const programs = newest === undefined ? '' : `${folder}/${newest}/bin`;
 process.env.USERINFO_TEST_POSTGRES_BIN = programs;
 
-// The other parts are met by the tests of docs, package and suite, once scripts/world.mjs has installed them.
+// The other parts are met by the tests of docs, package and suite, once scripts/world.mjs has
+// installed them.
 export default defineConfig({
   test: {
     reporters: ['./test/support/closing-report.ts', 'default'],
@@ -22,8 +25,8 @@ export default defineConfig({
     maxWorkers: 4,
     isolate: false,
     expect: { poll: { timeout: 45_000 } },
-    // The suite runs on SQLite and npm's PostgreSQL. Here the contract runs on PostgreSQL, and so does what differs by its
-    // version: on the distribution's, which is older.
+    // The suite runs on SQLite and npm's PostgreSQL. Here the contract runs on PostgreSQL, and so
+    // does what differs by its version: on the distribution's, which is older.
     env: { USERINFO_TEST_STORE: 'postgres' },
     include: [
       'test/world/*.test.ts',

@@ -36,7 +36,10 @@ export interface CommandLine {
 
 const looksLikeOption = (arg = '') => /^-(?!\d|\.\d)./s.test(arg);
 
-/** Reads the arguments (without `node` and the script) of `program`, all of whose commands that they name are declared. */
+/**
+ * Reads the arguments (without `node` and the script) of `program`, all of whose commands that they
+ * name are declared.
+ */
 export function readCommandLine(program: Command, args: readonly string[]): CommandLine {
   const options: { option: Option; value: string | undefined; isApart: boolean }[] = [];
   const operands: string[] = [];
@@ -47,7 +50,8 @@ export function readCommandLine(program: Command, args: readonly string[]): Comm
   let command = program;
   for (let arg = rest.shift(); arg !== undefined && arg !== '--'; arg = rest.shift()) {
     if (!looksLikeOption(arg)) {
-      const inner = operands.length > 0 ? undefined : command.commands.find((one) => one.name() === arg);
+      const inner =
+        operands.length > 0 ? undefined : command.commands.find((one) => one.name() === arg);
       if (operands.length === 0) isUnknownFirst = unknown.length > 0;
       if (inner !== undefined) {
         command = inner;
@@ -81,12 +85,13 @@ export function flagOf(arg: string): string {
 }
 
 /**
- * The arguments without the values of unknown options. Commander refuses the options, and would repeat the values, which
- * may be mistyped secrets.
+ * The arguments without the values of unknown options. Commander refuses the options, and would
+ * repeat the values, which may be mistyped secrets.
  */
 export function withoutUnknownValues(program: Command, args: readonly string[]): string[] {
   const { command, unknown } = readCommandLine(program, args);
-  const isUnknown = (arg: string) => unknown.includes(arg) && findOption(command, flagOf(arg)) === undefined;
+  const isUnknown = (arg: string) =>
+    unknown.includes(arg) && findOption(command, flagOf(arg)) === undefined;
   return args.map((arg) => (isUnknown(arg) ? flagOf(arg) : arg));
 }
 
@@ -104,18 +109,23 @@ export function findOption(command: Command | null, flag: string): Option | unde
   );
 }
 
-/** Options that name a user, a deployment or a database: a second one means another, and only one can be meant. */
+/**
+ * Options that name a user, a deployment or a database: a second one means another, and only one
+ * can be meant.
+ */
 const once =
   /^--(?:profile|environment|base-url|tenant-code|channel|app-key|union-id|union-id-column|primary-key|user-info|database)$/;
 
 /**
- * Refuses what commander takes and nobody means: an option as the value of another, one of `once` given twice, and an
- * option with another dash, as a chat makes of it. What follows `--` is never one.
+ * Refuses what commander takes and nobody means: an option as the value of another, one of `once`
+ * given twice, and an option with another dash, as a chat makes of it. What follows `--` is never
+ * one.
  *
  * @throws UsageError
  */
 export function checkCommandLine({ command, options, operands }: CommandLine): void {
-  const isOption = (arg: string) => /^(?:--|-h|--help)$/.test(arg) || findOption(command, arg) !== undefined;
+  const isOption = (arg: string) =>
+    /^(?:--|-h|--help)$/.test(arg) || findOption(command, arg) !== undefined;
   const given = new Set<Option>();
   for (const { option, value, isApart } of options) {
     if (option.required && (value === undefined || (isApart && isOption(value)))) {

@@ -1,7 +1,9 @@
 import { type Command, Help, type HelpConfiguration, Option } from 'commander';
 
 /** The examples at the end of a command's help, each with its purpose. */
-export function examples(...lines: readonly (readonly [command: string, purpose: string])[]): string {
+export function examples(
+  ...lines: readonly (readonly [command: string, purpose: string])[]
+): string {
   const shown = lines.map(([command, purpose]) => `  # ${purpose}\n  $ ${breakCommand(command)}`);
   return `\nExamples:\n${shown.join('\n')}`;
 }
@@ -69,13 +71,17 @@ export function showCommon(command: Command, groups: readonly CommonGroup[]): vo
 /** The options of a group that each of its commands has. */
 export const sharedHeading = 'Shared options:';
 
-/** The options that a command shares with the others of its group, which are declared at the group. */
+/**
+ * The options that a command shares with the others of its group, which are declared at the group.
+ */
 function sharedOptions({ parent }: Command): readonly Option[] {
   const options = parent?.options ?? [];
   return options.some(({ helpGroupHeading }) => helpGroupHeading === sharedHeading) ? options : [];
 }
 
-/** Groups of options that a page of the help explains; the short help of a command has their flags. */
+/**
+ * Groups of options that a page of the help explains; the short help of a command has their flags.
+ */
 const pages: Readonly<Record<string, string>> = {
   'Global Options:': 'userinfo --help',
   'Connection:': 'userinfo help connection',
@@ -91,7 +97,10 @@ export function helpPage(heading = ''): string | undefined {
 /** Groups of the program's commands that its short help has by their names alone. */
 const namedOnly = ['Signing:', 'Service:', 'Other:'];
 
-/** The help of commands, with the common options that apply; the program's short one has at most 24 lines. */
+/**
+ * The help of commands, with the common options that apply; the program's short one has at most 24
+ * lines.
+ */
 export function helpLayout(isShort: boolean): HelpConfiguration {
   let isGroup = false;
   return {
@@ -104,7 +113,8 @@ export function helpLayout(isShort: boolean): HelpConfiguration {
         (option) => option instanceof CommonOption && groups.includes(option.group),
       );
     },
-    // The commands of a group come before its options; those of the program are listed by its complete help.
+    // The commands of a group come before its options; those of the program are listed by its
+    // complete help.
     formatHelp: (command, helper) => {
       isGroup = command.commands.length > 0;
       const text = Help.prototype.formatHelp.call(helper, command, helper);
@@ -121,7 +131,9 @@ export function helpLayout(isShort: boolean): HelpConfiguration {
         return [`${heading} ${items.map((item) => item.trim().split(' ')[0]).join(', ')}`];
       const isExplainedHere = isGroup && heading === sharedHeading;
       if (page === undefined || !isShort || isExplainedHere) return [heading, ...items, ''];
-      const flags = items.map((item) => /-[\w-]+(?:, --[\w-]+)?/.exec(item)?.[0].replace(', ', '/'));
+      const flags = items.map((item) =>
+        /-[\w-]+(?:, --[\w-]+)?/.exec(item)?.[0].replace(', ', '/'),
+      );
       const shown = flags.filter((flag) => flag !== undefined);
       const title = `${heading.replace(':', '')} (see "${page}"):`;
       return [title, wrapNames(shown, helper.helpWidth ?? 80), ''];

@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import { InvalidInputError } from '../../core/contract/errors.js';
 
-// The parsers of option values throw an InvalidArgumentError, which commander reports with the name of the option.
+// The parsers of option values throw an InvalidArgumentError, which commander reports with the name
+// of the option.
 
 const count = /^[1-9]\d{0,8}$/;
 
@@ -19,8 +20,8 @@ export function parseLimit(text: string): number | 'unlimited' {
 }
 
 /**
- * Parses the text of an option that is not empty: with `"$ID"` of a variable that is not set, a request would mean
- * something else, such as another user.
+ * Parses the text of an option that is not empty: with `"$ID"` of a variable that is not set, a
+ * request would mean something else, such as another user.
  *
  * @throws InvalidInputError
  */

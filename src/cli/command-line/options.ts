@@ -33,11 +33,21 @@ export function addCommonOptions(program: Command): Command {
 function commonOptions(): CommonOption[] {
   return [
     new CommonOption('profile', '-p, --profile <name>', 'profile to use (default: the active one)'),
-    new CommonOption('output', '-o, --output <format>', 'output format', true).choices(outputFormats),
+    new CommonOption('output', '-o, --output <format>', 'output format', true).choices(
+      outputFormats,
+    ),
     new CommonOption('output', '--json', 'the same as --output json', true).conflicts('output'),
-    new CommonOption('output', '--query <expression>', 'print what this JMESPath expression selects'),
+    new CommonOption(
+      'output',
+      '--query <expression>',
+      'print what this JMESPath expression selects',
+    ),
     new CommonOption('output', '--mask', 'mask personal data in the output'),
-    new CommonOption('network', '--timeout <duration>', 'maximum duration of a call, with all its attempts')
+    new CommonOption(
+      'network',
+      '--timeout <duration>',
+      'maximum duration of a call, with all its attempts',
+    )
       .default(10_000, '10s')
       .argParser(parseDuration),
     new CommonOption('network', '--attempts <n>', 'maximum number of attempts, the first included')
@@ -59,14 +69,23 @@ export function addConnectionOptions(command: Command, heading = 'Connection:'):
   return command
     .optionsGroup(heading)
     .addOption(
-      new Option('--env, --environment <name>', 'test or production').choices(['test', 'production']),
+      new Option('--env, --environment <name>', 'test or production').choices([
+        'test',
+        'production',
+      ]),
     )
     .option('--base-url <url>', 'address of the deployment')
     .option('--tenant-code <code>', 'tenant code')
     .option('--channel <code>', 'channel code')
     .option('--app-key <key>', 'key of the server application')
-    .option('--ca-file <file>', "PEM file of certificate authorities to trust in addition to Node's")
-    .option('--client-cert <file>', 'PEM file of a client certificate, for a gateway that asks for one')
+    .option(
+      '--ca-file <file>',
+      "PEM file of certificate authorities to trust in addition to Node's",
+    )
+    .option(
+      '--client-cert <file>',
+      'PEM file of a client certificate, for a gateway that asks for one',
+    )
     .option('--client-key <file>', 'PEM file of its private key')
     .option('--proxy <url>', 'http proxy (default: that of HTTPS_PROXY or HTTP_PROXY)')
     .option('--platform <file>', 'platform file: recipes, result codes and other differences')

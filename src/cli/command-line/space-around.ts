@@ -18,7 +18,8 @@ const idOptions = [
 const idArguments = ['code'];
 
 /**
- * A text without white space around it, which nobody types on purpose around a code, an ID or a setting. Says so.
+ * A text without white space around it, which nobody types on purpose around a code, an ID or a
+ * setting. Says so.
  *
  * @throws InvalidInputError if nothing is left
  */
@@ -40,7 +41,9 @@ export async function cutInCommandLine(io: Io, command: Command): Promise<void> 
     const cut = (text: string) => cutSpaceAround(io, option.long ?? name, text);
     const texts: readonly string[] = Array.isArray(given) ? given : [String(given)];
     if (texts.every((text) => text === text.trim())) continue;
-    const value = Array.isArray(given) ? await Promise.all(given.map(cut)) : await cut(String(given));
+    const value = Array.isArray(given)
+      ? await Promise.all(given.map(cut))
+      : await cut(String(given));
     owner.setOptionValueWithSource(name, value, owner.getOptionValueSource(name));
   }
   for (const [index, argument] of command.registeredArguments.entries()) {

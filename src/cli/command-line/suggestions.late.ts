@@ -1,19 +1,29 @@
 import type { Command, CommanderError } from 'commander';
 import { quoteName } from '../../core/contract/errors.js';
 import { nearestName } from '../../core/support/nearest-name.js';
-import { type CommandLine, findOption, flagOf, fullName, oneFileEach, UsageError } from './command-line.js';
+import {
+  type CommandLine,
+  findOption,
+  flagOf,
+  fullName,
+  oneFileEach,
+  UsageError,
+} from './command-line.js';
 import type { CommonOption } from './help-layout.js';
 import json from './other-tools.json' with { type: 'json' };
 
-/** What people of gh, aws and HTTPie type, and what does it here: options, and commands of the program or of a group. */
+/**
+ * What people of gh, aws and HTTPie type, and what does it here: options, and commands of the
+ * program or of a group.
+ */
 const otherTools: {
   readonly options: Readonly<Record<string, string>>;
   readonly commands: Readonly<Record<string, string>>;
 } = json;
 
 /**
- * The error of a command line that commander refuses. It never has the value of an unknown option, which may be a
- * mistyped secret.
+ * The error of a command line that commander refuses. It never has the value of an unknown option,
+ * which may be a mistyped secret.
  */
 export function explainRefusal({ code, message }: CommanderError, line: CommandLine): UsageError {
   const { command, operands, unknown, isUnknownFirst } = line;
@@ -28,10 +38,17 @@ export function explainRefusal({ code, message }: CommanderError, line: CommandL
   return unknownOption(command, option, suggestion);
 }
 
-/** `typed` is the argument, `suggestion` that of commander, such as `(Did you mean --union-id?)`. */
-function unknownOption(command: Command, typed: string, suggestion: string | undefined): UsageError {
+/**
+ * `typed` is the argument, `suggestion` that of commander, such as `(Did you mean --union-id?)`.
+ */
+function unknownOption(
+  command: Command,
+  typed: string,
+  suggestion: string | undefined,
+): UsageError {
   const flag = flagOf(typed);
-  if (findOption(command, flag) !== undefined) return new UsageError(`the option "${flag}" takes no value`);
+  if (findOption(command, flag) !== undefined)
+    return new UsageError(`the option "${flag}" takes no value`);
   const message = `unknown option ${quoteName(flag)}`;
   if (/secret|passw/i.test(flag))
     return new UsageError(
@@ -49,7 +66,10 @@ function unknownOption(command: Command, typed: string, suggestion: string | und
   return new UsageError(message, hint, [`${fullName(command)} --help`]);
 }
 
-/** The error of a command that a group does not have: with what was probably meant, and its siblings. */
+/**
+ * The error of a command that a group does not have: with what was probably meant, and its
+ * siblings.
+ */
 function unknownCommand(group: Command, typed: string): UsageError {
   const message = `unknown command ${quoteName(typed)}`;
   const names = group
@@ -76,7 +96,8 @@ export function unusedOption(
   { short, long }: CommonOption,
   args: readonly string[],
 ): UsageError {
-  const isShort = short !== undefined && args.some((arg) => arg.startsWith(short) && !arg.startsWith('--'));
+  const isShort =
+    short !== undefined && args.some((arg) => arg.startsWith(short) && !arg.startsWith('--'));
   const message = `"${fullName(command)}" has no use for ${isShort ? short : long}`;
   if (long === '--profile' && command.registeredArguments[0]?.name() === 'name')
     return new UsageError(message, `The profile is an argument: ${fullName(command)} NAME`);

@@ -4,7 +4,10 @@ import { readCommandLine } from '../command-line/command-line.js';
 
 type Load = () => Promise<Declare>;
 
-/** The commands by heading of the help, in its order; each is loaded only if the arguments may mean it. */
+/**
+ * The commands by heading of the help, in its order; each is loaded only if the arguments may mean
+ * it.
+ */
 const tiers: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Commands:': {
     read: async () => (await import('./read/index.js')).declareRead,
@@ -32,8 +35,8 @@ const tiers: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
 const commands: Readonly<Record<string, Load>> = Object.assign({}, ...Object.values(tiers));
 
 /**
- * Declares the commands that `args` may mean, under the headings of the help: those it names, or all if it names none,
- * or may be about the program itself.
+ * Declares the commands that `args` may mean, under the headings of the help: those it names, or
+ * all if it names none, or may be about the program itself.
  */
 export async function declareCommands(
   program: Command,
@@ -49,7 +52,10 @@ export async function declareCommands(
   }
 }
 
-/** Whether there is more before the first command than options of the program: a mistyped word, or `-h`. */
+/**
+ * Whether there is more before the first command than options of the program: a mistyped word, or
+ * `-h`.
+ */
 function isMistyped(program: Command, args: readonly string[]): boolean {
   const first = args.findIndex((arg) => Object.hasOwn(commands, arg));
   const { operands, unknown } = readCommandLine(program, args.slice(0, first));

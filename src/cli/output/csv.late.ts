@@ -2,8 +2,9 @@ import { stringify } from 'csv-stringify/sync';
 import { isNested, isRecord, queryName } from '../../core/contract/exact-json.js';
 
 /**
- * Formats data as CSV: a list of objects as one row per object below a header, an object as one such row, anything
- * else without a header. Nested values have their own columns, named by their query path: `basic_info.mobile`.
+ * Formats data as CSV: a list of objects as one row per object below a header, an object as one
+ * such row, anything else without a header. Nested values have their own columns, named by their
+ * query path: `basic_info.mobile`.
  */
 export function formatCsv(data: unknown): string {
   const list = Array.isArray(data) ? data : [data];
@@ -15,7 +16,10 @@ export function formatCsv(data: unknown): string {
   return stringify([columns, ...rows.map((row) => columns.map((column) => row.get(column) ?? ''))]);
 }
 
-/** The single values in data, each with its query path; null is empty text. An empty object or list has none. */
+/**
+ * The single values in data, each with its query path; null is empty text. An empty object or list
+ * has none.
+ */
 function* flatten(data: unknown, path = ''): Generator<[path: string, text: string]> {
   if (!isNested(data)) {
     yield [path, data === null || data === undefined ? '' : String(data)];

@@ -16,9 +16,9 @@ const maxValueLength = 8_192;
 const encodedKeys: readonly string[] = ['device_info', 'location_info'];
 
 /**
- * Formats an envelope for a person: `code` and `msg` in a line, then `data` in sections, then what else the platform
- * put beside them, such as `request_id`. `body` is the envelope as received; numbers are shown as they are written
- * there.
+ * Formats an envelope for a person: `code` and `msg` in a line, then `data` in sections, then what
+ * else the platform put beside them, such as `request_id`. `body` is the envelope as received;
+ * numbers are shown as they are written there.
  */
 export function formatEnvelopeTable(body: string, style: TableStyle): string {
   const { code, msg, data, ...others } = parseExact(body) as Record<string, unknown>;
@@ -26,7 +26,10 @@ export function formatEnvelopeTable(body: string, style: TableStyle): string {
   const words = [code, ...(typeof msg === 'string' ? [msg] : [])].map(showValue).join(' ');
   const verdict = `${style.colors[color](words)}\n`;
   const fields = Object.entries(isRecord(data) ? data : {});
-  const decoded = fields.map(([key, value]) => [key, encodedKeys.includes(key) ? decode(value) : value]);
+  const decoded = fields.map(([key, value]) => [
+    key,
+    encodedKeys.includes(key) ? decode(value) : value,
+  ]);
   const isShown = isRecord(data) || data === undefined || data === null;
   const sections = [
     ...formatSections(Object.fromEntries(decoded), 'data', style),
@@ -46,8 +49,8 @@ function decode(value: unknown): unknown {
 }
 
 /**
- * The records of a command in the words of a person: `yes` for `true`; local times for Unix times in seconds, which
- * are the fields `at`, `*_at` and `*_until`.
+ * The records of a command in the words of a person: `yes` for `true`; local times for Unix times
+ * in seconds, which are the fields `at`, `*_at` and `*_until`.
  */
 export function inWords(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(inWords);
@@ -75,8 +78,8 @@ export function timeInWords(unixSeconds: number): string {
 }
 
 /**
- * Formats data for a person: an object in sections, a list of objects as one row per object, any other list as one
- * row per entry, a single value as its text.
+ * Formats data for a person: an object in sections, a list of objects as one row per object, any
+ * other list as one row per entry, a single value as its text.
  */
 export function formatDataTable(data: unknown, style: TableStyle): string {
   if (!isNested(data)) return `${showValue(data)}\n`;
@@ -85,12 +88,18 @@ export function formatDataTable(data: unknown, style: TableStyle): string {
 }
 
 /**
- * Formats an object in sections: its single values first, under `name` if it is not null, then each nested object
- * or list under its key.
+ * Formats an object in sections: its single values first, under `name` if it is not null, then each
+ * nested object or list under its key.
  */
-function formatSections(object: Record<string, unknown>, name: string | null, style: TableStyle): string[] {
+function formatSections(
+  object: Record<string, unknown>,
+  name: string | null,
+  style: TableStyle,
+): string[] {
   const plain = Object.entries(object).filter(([, value]) => !isNested(value));
-  const nested = Object.entries(object).filter((entry): entry is [string, Nested] => isNested(entry[1]));
+  const nested = Object.entries(object).filter((entry): entry is [string, Nested] =>
+    isNested(entry[1]),
+  );
   const { bold } = style.colors;
   const title = name === null ? '' : `${bold(name)}\n`;
   const sections = plain.length > 0 ? [title + formatNested(Object.fromEntries(plain), style)] : [];
@@ -104,7 +113,10 @@ function formatSections(object: Record<string, unknown>, name: string | null, st
   return sections;
 }
 
-/** Formats an object as keys and values, a list as one row per entry: of an object, its fields are the columns. */
+/**
+ * Formats an object as keys and values, a list as one row per entry: of an object, its fields are
+ * the columns.
+ */
 function formatNested(value: Nested, { columns }: TableStyle): string {
   const entries = Object.entries(value);
   if (entries.length === 0) return '(none)\n';
@@ -121,7 +133,9 @@ function formatNested(value: Nested, { columns }: TableStyle): string {
   // A record may lack a field that others have.
   const showField = (record: Record<string, unknown>, name: string) =>
     Object.hasOwn(record, name) ? showValue(record[name] ?? '') : '';
-  const rows = shown.map((record) => head.slice(0, maxCells).map((name) => showField(record, name)));
+  const rows = shown.map((record) =>
+    head.slice(0, maxCells).map((name) => showField(record, name)),
+  );
   return formatTable(rows, columns, head.map(showValue), value.length);
 }
 
@@ -129,8 +143,8 @@ function formatNested(value: Nested, { columns }: TableStyle): string {
 const outerBlanks = /^[\s\p{Z}]+|(?<![\s\p{Z}])[\s\p{Z}]+$/gu;
 
 /**
- * Formats a value as text that is safe to show; a long text is cut, with the number of characters that are left
- * out.
+ * Formats a value as text that is safe to show; a long text is cut, with the number of characters
+ * that are left out.
  */
 function showValue(value: unknown): string {
   const text = isNested(value) ? (stringify(value) ?? '') : String(value);

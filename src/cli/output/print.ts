@@ -12,10 +12,11 @@ class NothingSelectedError extends UserInfoError {
 }
 
 /**
- * Prints data in the given format: what `--query` selects, or all data. `given` is parsed by lossless-json or made
- * by a command.
+ * Prints data in the given format: what `--query` selects, or all data. `given` is parsed by
+ * lossless-json or made by a command.
  *
- * @throws InvalidInputError if the query does not suit the data, after all data is printed; NothingSelectedError
+ * @throws InvalidInputError if the query does not suit the data, after all data is printed;
+ * NothingSelectedError
  */
 export async function printData(given: unknown, io: Io, style: OutputStyle): Promise<void> {
   const { select, mask, ...plain } = style;
@@ -30,12 +31,14 @@ export async function printData(given: unknown, io: Io, style: OutputStyle): Pro
   }
   await writeData(selected, io, plain);
   if (selected !== null && selected !== undefined) return;
-  throw new NothingSelectedError('--query selects nothing', { hint: 'Without it, all is printed.' });
+  throw new NothingSelectedError('--query selects nothing', {
+    hint: 'Without it, all is printed.',
+  });
 }
 
 /**
- * Prints items: as NDJSON while they arrive, in another format, or with a query, as one list at the end, in a table as
- * `forPeople` words them.
+ * Prints items: as NDJSON while they arrive, in another format, or with a query, as one list at the
+ * end, in a table as `forPeople` words them.
  */
 export async function printList(
   list: Iterable<object> | AsyncIterable<object>,
@@ -56,7 +59,9 @@ export async function printList(
 }
 
 /** The formats without colours: data as complete lines. Each loads its library here. */
-const plainFormats: Readonly<Record<Exclude<OutputFormat, 'table'>, (data: unknown) => Promise<string>>> = {
+const plainFormats: Readonly<
+  Record<Exclude<OutputFormat, 'table'>, (data: unknown) => Promise<string>>
+> = {
   json: async (data) => `${stringify(data)}\n`,
   ndjson: async (data) =>
     [data]
@@ -67,8 +72,15 @@ const plainFormats: Readonly<Record<Exclude<OutputFormat, 'table'>, (data: unkno
   csv: async (data) => (await import('./csv.late.js')).formatCsv(data),
 };
 
-/** Writes data; a table has words for times and truth values if `isWhole`, not selected by a query. */
-async function writeData(data: unknown, io: Io, style: OutputStyle, isWhole = false): Promise<void> {
+/**
+ * Writes data; a table has words for times and truth values if `isWhole`, not selected by a query.
+ */
+async function writeData(
+  data: unknown,
+  io: Io,
+  style: OutputStyle,
+  isWhole = false,
+): Promise<void> {
   if (style.format !== 'table') return write(io.stdout, await plainFormats[style.format](data));
   const { formatDataTable, inWords } = await import('./data-table.late.js');
   return writeStyled(io.stdout, formatDataTable(isWhole ? inWords(data) : data, style));

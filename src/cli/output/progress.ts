@@ -15,7 +15,10 @@ interface Progress {
   readonly share: number | null;
   readonly total: number | null;
   readonly counts?: OutcomeCounts;
-  /** Time for which nothing is sent, in milliseconds, because the service asked for a pause or does not answer. */
+  /**
+   * Time for which nothing is sent, in milliseconds, because the service asked for a pause or does
+   * not answer.
+   */
   readonly pausedMs?: number;
 }
 
@@ -29,7 +32,10 @@ const lineMs = 10_000;
 /** Shorter pauses are not shown. */
 const shownPauseMs = 1_000;
 
-/** Shows the progress of work: a bar on a terminal, else a line every ten seconds. `--quiet` shows nothing. */
+/**
+ * Shows the progress of work: a bar on a terminal, else a line every ten seconds. `--quiet` shows
+ * nothing.
+ */
 export async function withProgress<T>(
   io: Io,
   { quiet }: { readonly quiet?: boolean | undefined },
@@ -59,8 +65,8 @@ export async function withProgress<T>(
 }
 
 /**
- * A line that is not wider than `width`: parts at its end are left out. Without a width, it has all of them and no
- * bar.
+ * A line that is not wider than `width`: parts at its end are left out. Without a width, it has all
+ * of them and no bar.
  */
 export function progressLine(
   { doing, unit = 'rows', rows, share, total, counts, pausedMs = 0 }: Progress,
@@ -76,7 +82,8 @@ export function progressLine(
   const rate = `${formatCount(Math.round(rowsPerMs * 1000))}/s`;
   const ms = share && rowsPerMs > 0 ? (rows / share - rows) / rowsPerMs : null;
   const left = ms === null ? [rate] : [`${formatDuration(ms)} left`, rate];
-  const pace = pausedMs > shownPauseMs ? [`waiting ${formatDuration(pausedMs)} for the service`] : left;
+  const pace =
+    pausedMs > shownPauseMs ? [`waiting ${formatDuration(pausedMs)} for the service`] : left;
   const named = share === null ? doing : `${doing} ${Math.floor(share * 100)}%`;
   const parts = [named, `${done} ${unit}`, ...failures, ...pace];
   const whole = parts.join('  ');

@@ -15,8 +15,8 @@ import { InvalidInputError } from '../../core/contract/errors.js';
 import { isRecord, plainNumber } from '../../core/contract/exact-json.js';
 
 /**
- * Selects from data that lossless-json parsed. Numbers become JavaScript numbers; a number that JavaScript cannot
- * represent exactly becomes its text.
+ * Selects from data that lossless-json parsed. Numbers become JavaScript numbers; a number that
+ * JavaScript cannot represent exactly becomes its text.
  */
 export type Select = ((data: unknown) => unknown) & {
   /** The names that the expression looks for. */
@@ -28,8 +28,8 @@ type Query = ReturnType<typeof compile>;
 /**
  * Compiles a JMESPath expression.
  *
- * @throws InvalidInputError for an invalid expression; the returned function throws one if the data does not suit
- * it
+ * @throws InvalidInputError for an invalid expression; the returned function throws one if the data
+ * does not suit it
  */
 export function compileQuery(expression: string): Select {
   const query = parse(expression);
@@ -43,7 +43,9 @@ export function compileQuery(expression: string): Select {
       });
     }
   };
-  const names = [...partsOf(query)].flatMap(({ type, name }) => (type === 'Field' ? [String(name)] : []));
+  const names = [...partsOf(query)].flatMap(({ type, name }) =>
+    type === 'Field' ? [String(name)] : [],
+  );
   return Object.assign(select, { names });
 }
 
@@ -52,7 +54,8 @@ function* partsOf(part: object): Generator<Partial<Record<string, unknown>>> {
   const found: Partial<Record<string, unknown>> = part;
   yield found;
   if (found.type === 'Literal') return;
-  for (const inner of Object.values(found)) if (typeof inner === 'object' && inner) yield* partsOf(inner);
+  for (const inner of Object.values(found))
+    if (typeof inner === 'object' && inner) yield* partsOf(inner);
 }
 
 function parse(expression: string): Query {
@@ -64,11 +67,14 @@ function parse(expression: string): Query {
         throw new Error(`there is no function ${name}()`);
     return query;
   } catch (cause) {
-    throw new InvalidInputError(`--query is not a JMESPath expression: ${(cause as Error).message}`, {
-      hint: "Quote it for the shell, such as --query 'data.mobile'. Examples are in:",
-      commands: ['userinfo help output'],
-      cause,
-    });
+    throw new InvalidInputError(
+      `--query is not a JMESPath expression: ${(cause as Error).message}`,
+      {
+        hint: "Quote it for the shell, such as --query 'data.mobile'. Examples are in:",
+        commands: ['userinfo help output'],
+        cause,
+      },
+    );
   }
 }
 
@@ -85,8 +91,15 @@ function plainValue(value: unknown): JSONValue {
 const { runtime } = TreeInterpreter;
 const itself = TreeInterpreter.visit(compile('&@'), null) as Query;
 
-/** Corrects the library: its `sort` puts 10 before 9, and its `max_by` and `min_by` do not work on texts. */
-function correct(name: string, types: number[][], work: (list: JSONValue, key: Query) => JSONValue): void {
+/**
+ * Corrects the library: its `sort` puts 10 before 9, and its `max_by` and `min_by` do not work on
+ * texts.
+ */
+function correct(
+  name: string,
+  types: number[][],
+  work: (list: JSONValue, key: Query) => JSONValue,
+): void {
   const signature = types.map((one) => ({ types: one }));
   registerFunction(name, ([list, key]) => work(list as JSONValue, key as Query), signature, {
     override: true,

@@ -5,7 +5,10 @@ import { type CommonOptions, type OutputFormat, outputFormats } from '../command
 import { type Io, printMessage, type Terminal } from '../io.js';
 import type { Select } from './query.late.js';
 
-/** Colours for a stream: as the variables that other programs use too say, otherwise if it is a terminal. */
+/**
+ * Colours for a stream: as the variables that other programs use too say, otherwise if it is a
+ * terminal.
+ */
 export function colorsFor(stream: Terminal<unknown>, env: Io['env']): ChalkInstance {
   return new Chalk({ level: colorLevel(stream, env) });
 }
@@ -46,7 +49,8 @@ export async function outputStyle(
   const { output, json } = options;
   // A file or a pipe is often for another command, which needs the values.
   const isMasked =
-    options.mask || (parseSwitch(env.USERINFO_MASK ?? '', 'USERINFO_MASK') && stdout.isTTY === true);
+    options.mask ||
+    (parseSwitch(env.USERINFO_MASK ?? '', 'USERINFO_MASK') && stdout.isTTY === true);
   const wanted = json ? 'json' : (output ?? (env.USERINFO_OUTPUT || 'table'));
   const format = outputFormats.find((known) => known === wanted);
   if (format === undefined) {
@@ -55,7 +59,12 @@ export async function outputStyle(
     });
   }
   const columns = stdout.isTTY ? stdout.columns : undefined;
-  const style = { format, colors: colorsFor(stdout, env), columns, ...(isMasked && { mask: true as const }) };
+  const style = {
+    format,
+    colors: colorsFor(stdout, env),
+    columns,
+    ...(isMasked && { mask: true as const }),
+  };
   if (options.query === undefined) return style;
   const { compileQuery } = await import('./query.late.js');
   return { ...style, select: compileQuery(options.query) };

@@ -19,9 +19,10 @@ export const maxLength = 200_000;
 type Row = readonly string[];
 
 /**
- * Formats rows as a table with borders. If `columns`, the width of the terminal, is given, the widest columns are
- * wrapped; records of more than two fields that still do not fit become one table each. What is above the limits is
- * left out, and a line gives its number; `total` is the number of rows if not all are given.
+ * Formats rows as a table with borders. If `columns`, the width of the terminal, is given, the
+ * widest columns are wrapped; records of more than two fields that still do not fit become one
+ * table each. What is above the limits is left out, and a line gives its number; `total` is the
+ * number of rows if not all are given.
  */
 export function formatTable(
   given: readonly Row[],
@@ -32,7 +33,8 @@ export function formatTable(
   const count = Math.max(0, wholeHead.length, ...given.slice(0, maxLines).map((row) => row.length));
   const head = wholeHead.slice(0, maxCells);
   const rows = given.slice(0, maxLines).map((row) => row.slice(0, maxCells));
-  const omitted = (shown: number) => leftOut(total - shown, 'rows') + leftOut(count - maxCells, 'columns');
+  const omitted = (shown: number) =>
+    leftOut(total - shown, 'rows') + leftOut(count - maxCells, 'columns');
   const widths = columnWidths([head, ...rows]);
   if (!shrink(widths, head, columns) && head.length > 2) {
     const blocks = formatBlocks(rows, columns, head);
@@ -57,7 +59,9 @@ function formatBlocks(rows: readonly Row[], columns: number, head: Row): string[
   let length = 0;
   for (const row of rows) {
     if (length >= maxLength) break;
-    const fields = head.map((name, column) => [name, row[column] ?? '']).filter(([, value]) => value !== '');
+    const fields = head
+      .map((name, column) => [name, row[column] ?? ''])
+      .filter(([, value]) => value !== '');
     const block = formatTable(fields, columns);
     length += block.length;
     blocks.push(block);
@@ -90,7 +94,10 @@ function shrink(widths: number[], head: Row, columns: number): boolean {
   return true;
 }
 
-/** Wraps cells into rows of one line: the cost of cli-table3 grows with the cube of the lines in a cell. */
+/**
+ * Wraps cells into rows of one line: the cost of cli-table3 grows with the cube of the lines in a
+ * cell.
+ */
 function wrapRow(row: Row, widths: readonly number[]): string[][] {
   const cells = row.map((cell, column) => {
     const width = widths[column] ?? widest;
@@ -98,5 +105,7 @@ function wrapRow(row: Row, widths: readonly number[]): string[][] {
     return stringWidth(cell) <= width ? [cell] : wrapAnsi(cell, width, { hard: true }).split('\n');
   });
   const height = Math.max(0, ...cells.map((lines) => lines.length));
-  return Array.from({ length: height }, (_, line) => widths.map((_, column) => cells[column]?.[line] ?? ''));
+  return Array.from({ length: height }, (_, line) =>
+    widths.map((_, column) => cells[column]?.[line] ?? ''),
+  );
 }

@@ -2,9 +2,14 @@ import { escapeUnsafe } from '../../core/contract/unsafe-text.js';
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Makes text one line that is safe on a terminal: line breaks, tabs and control characters are escaped. */
+/**
+ * Makes text one line that is safe on a terminal: line breaks, tabs and control characters are
+ * escaped.
+ */
 export function showText(text: string): string {
-  return escapeUnsafe(text.toWellFormed().replace(/[\n\r\t]/g, (character) => short[character] ?? ''));
+  return escapeUnsafe(
+    text.toWellFormed().replace(/[\n\r\t]/g, (character) => short[character] ?? ''),
+  );
 }
 
 /** Makes data safe on a terminal: escapes control characters except line feeds and tabs. */

@@ -50,7 +50,13 @@ export async function askPlatform<T>(
   });
   const progressNow = () => {
     const total = asker.sent + asker.left;
-    return { doing: 'asking', unit: 'requests', rows: asker.sent, share: asker.sent / total, total };
+    return {
+      doing: 'asking',
+      unit: 'requests',
+      rows: asker.sent,
+      share: asker.sent / total,
+      total,
+    };
   };
   return withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, () => work(asker));
 }
@@ -62,7 +68,9 @@ export const productionReach: Reach = { reads: ['named', 'odd'], passbacks: [] }
 export function askingQuestion({ environment, base_url }: Settings, most: number): string {
   const { host } = new URL(base_url.value);
   const isProduction = environment.value === 'production';
-  const requests = isProduction ? 'reads of a code that nobody has' : 'requests that change nothing';
+  const requests = isProduction
+    ? 'reads of a code that nobody has'
+    : 'requests that change nothing';
   const where = isProduction ? `production (${host})` : host;
   return `Send up to ${most} ${requests} to ${where}, some with a wrong signature, to see which are accepted?`;
 }
@@ -89,7 +97,8 @@ export function reportOperation(operation: OperationName, settlement: Settlement
     return { sight: 'refused', detail: `${refused.title}: ${name} is refused like a wrong one` };
   }
   const accepted = own.find(({ sign }) => sign === 'accepted');
-  if (accepted === undefined) return { sight: 'unseen', detail: whyUnseen(operation, own, settlement) };
+  if (accepted === undefined)
+    return { sight: 'unseen', detail: whyUnseen(operation, own, settlement) };
   const answer = `${describeReply(accepted.reply)}, a wrong sign ${describeReply(refusals.sign)}`;
   const next = assumptions(operation, own, carriedOut);
   if (accepted.app_sign !== 'accepted') {

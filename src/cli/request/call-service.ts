@@ -19,11 +19,12 @@ import { confirmDoubts, type DoubtfulText } from './doubts.js';
 import { isPreview, printPreview, type RequestOptions } from './preview.js';
 
 /**
- * Makes one call, from options to output: resolves settings, asks about the doubts of `judge`, asks before a write to
- * production, sends the request, and prints the envelope to stdout, warnings and missing names to stderr. An envelope
- * whose code is not 200 is printed too, unless there is a query, before its RejectedError is thrown; so is an answer
- * that is not an envelope, with `--json` or `--verbose`: its code may be used up. A preview sends nothing. The
- * connection is left to the end of the process: closing it takes 3 ms.
+ * Makes one call, from options to output: resolves settings, asks about the doubts of `judge`, asks
+ * before a write to production, sends the request, and prints the envelope to stdout, warnings and
+ * missing names to stderr. An envelope whose code is not 200 is printed too, unless there is a
+ * query, before its RejectedError is thrown; so is an answer that is not an envelope, with `--json`
+ * or `--verbose`: its code may be used up. A preview sends nothing. The connection is left to the
+ * end of the process: closing it takes 3 ms.
  */
 export async function callService(
   call: Call<RequestOptions>,
@@ -81,7 +82,8 @@ async function printUnknownBody(
     await write(io.stdout, `${JSON.stringify(mask ? { ...members, body: shown } : members)}\n`);
   }
   if (!verbose) return;
-  if (!isText) return printMessage(io, `<   … (${formatCount(body.length)} bytes that are not UTF-8)`);
+  if (!isText)
+    return printMessage(io, `<   … (${formatCount(body.length)} bytes that are not UTF-8)`);
   const whole = new TextDecoder().decode(body).trim();
   for (const line of masked(whole.slice(0, maxLength)).split(/\r\n?|\n/))
     await printMessage(io, `<   ${line}`);
@@ -102,18 +104,26 @@ async function confirmWrite(
   if (!endpoint.writes || settings.environment.value !== 'production' || isPreview(options)) return;
   const unionId = parameters.get('union_id');
   const user =
-    unionId === undefined ? `the user with that ${parameters.get('primary_key')}` : `the user ${unionId}`;
+    unionId === undefined
+      ? `the user with that ${parameters.get('primary_key')}`
+      : `the user ${unionId}`;
   const keys = Object.keys(JSON.parse(parameters.get('user_info') ?? '{}'));
-  const change = keys.length === 0 ? `${endpoint.summary}: ${user}` : `Write ${listKeys(keys)} to ${user}`;
+  const change =
+    keys.length === 0 ? `${endpoint.summary}: ${user}` : `Write ${listKeys(keys)} to ${user}`;
   await confirm(context, `${change} in ${describeProduction(settings)}?`, options.yes);
 }
 
 /**
- * Prints an answer. JSON without a query is the received bytes and a newline; `csv` is `data` alone, other formats
- * are the whole envelope; a query applies to the whole envelope. If the format cannot show the answer, it is
- * printed as JSON before the error is thrown, since its code is used up.
+ * Prints an answer. JSON without a query is the received bytes and a newline; `csv` is `data`
+ * alone, other formats are the whole envelope; a query applies to the whole envelope. If the format
+ * cannot show the answer, it is printed as JSON before the error is thrown, since its code is used
+ * up.
  */
-export async function printAnswer(answer: Answer<unknown>, io: Io, style: OutputStyle): Promise<void> {
+export async function printAnswer(
+  answer: Answer<unknown>,
+  io: Io,
+  style: OutputStyle,
+): Promise<void> {
   const { format, select, mask } = style;
   const received = new TextDecoder().decode(answer.body);
   const body = mask ? maskPersonalData(received) : received;
@@ -132,7 +142,10 @@ export async function printAnswer(answer: Answer<unknown>, io: Io, style: Output
   }
 }
 
-/** A carriage return between tokens is white space in JSON, but on a terminal it would hide the text before it. */
+/**
+ * A carriage return between tokens is white space in JSON, but on a terminal it would hide the text
+ * before it.
+ */
 async function printJson(text: string, bytes: Uint8Array, { stdout }: Io): Promise<void> {
   const json = stdout.isTTY ? Buffer.from(text.replace(/\r\n?/g, '\n')) : bytes;
   await write(stdout, Buffer.concat([json, Buffer.from('\n')]));

@@ -6,7 +6,10 @@ export function commandOf(args: readonly string[]): string[] {
   return hasUnsafe(args.join('')) ? [] : [['userinfo', ...args].map(quoteWhereNeeded).join(' ')];
 }
 
-/** The arguments with `more` at the end of the options, without the options that it names and those in `without`, and their values. */
+/**
+ * The arguments with `more` at the end of the options, without the options that it names and those
+ * in `without`, and their values.
+ */
 export function withFlags(
   args: readonly string[],
   more: readonly string[],

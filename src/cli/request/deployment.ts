@@ -35,7 +35,8 @@ export async function resolveDeployment(
   const { io } = context;
   for (const name of withoutVariable) {
     const variable = `USERINFO_${name.slice(2).replaceAll('-', '_').toUpperCase()}`;
-    if (io.env[variable]) await warn(io, `nothing reads the variable ${variable}: the option is ${name}`);
+    if (io.env[variable])
+      await warn(io, `nothing reads the variable ${variable}: the option is ${name}`);
   }
   const settings = await resolveSettings(settingSources(context, options));
   for (const warning of settings.warnings) await warn(io, warning);
@@ -43,7 +44,10 @@ export async function resolveDeployment(
   if (mode !== null) {
     const { path } = context.profiles;
     await warn(io, `other users can read the app secret in ${path} (mode ${mode})`);
-    await printAdvice(io, { hint: 'Restrict it:', commands: [`chmod 600 ${quoteWhereNeeded(path)}`] });
+    await printAdvice(io, {
+      hint: 'Restrict it:',
+      commands: [`chmod 600 ${quoteWhereNeeded(path)}`],
+    });
   }
   refuseUnfitUrl(settings);
   await announceProduction(io, settings);
@@ -51,7 +55,10 @@ export async function resolveDeployment(
 }
 
 /** @throws InvalidInputError for a base URL to which nothing may be sent */
-export function refuseUnfitUrl({ base_url, allow_http }: Pick<Settings, 'base_url' | 'allow_http'>): void {
+export function refuseUnfitUrl({
+  base_url,
+  allow_http,
+}: Pick<Settings, 'base_url' | 'allow_http'>): void {
   const label = `the base URL (${describeOrigin(base_url.origin)})`;
   refuseApiPath(base_url.value, label);
   refusePlainHttp(base_url.value, allow_http !== null, '--allow-http', label);
@@ -64,7 +71,8 @@ export function settingSources<Flags>(context: CliContext, flags: Flags) {
     flags,
     env: io.env,
     store: profiles,
-    readPlatform: async (file: string) => (file === '' ? defaultPlatform : readPlatform(context, file)),
+    readPlatform: async (file: string) =>
+      file === '' ? defaultPlatform : readPlatform(context, file),
   };
 }
 
@@ -106,7 +114,10 @@ interface SecretSettings {
   readonly secret: Pick<Settings['secret'], 'source' | 'read'>;
 }
 
-/** Reads the secret, and warns of the app key in its place, and of characters that copy-and-paste may have added. */
+/**
+ * Reads the secret, and warns of the app key in its place, and of characters that copy-and-paste
+ * may have added.
+ */
 export async function readSecretOf(
   { io }: CliContext,
   { profile, app_key, secret: { source, read } }: SecretSettings,
@@ -131,7 +142,8 @@ export async function loadSigning(
 /**
  * Reads the values of the headers of a profile.
  *
- * @throws InvalidInputError for one that the platform needs and the profile does not have, CredentialError
+ * @throws InvalidInputError for one that the platform needs and the profile does not have,
+ * CredentialError
  */
 async function headersOf(
   { io }: CliContext,
@@ -153,7 +165,10 @@ export function headerCommand(profile: string, header: string): string {
   return `userinfo profile set ${quoteWhereNeeded(profile)} --header ${quoteWhereNeeded(headerFromVariable(header))}`;
 }
 
-/** The options of a client: settings, command-line options, and the secret, which is read here unless given. */
+/**
+ * The options of a client: settings, command-line options, and the secret, which is read here
+ * unless given.
+ */
 export async function clientOptions(
   context: CliContext,
   settings: Settings,
@@ -179,7 +194,10 @@ export async function clientOptions(
   };
 }
 
-/** For `--verbose`: prints each attempt and its answer. Signatures are shortened and personal data is masked. */
+/**
+ * For `--verbose`: prints each attempt and its answer. Signatures are shortened and personal data
+ * is masked.
+ */
 function traceExchange(io: Io): ClientHooks {
   const print = (...lines: readonly string[]) =>
     io.stderr.write(lines.map((line) => `${showText(line)}\n`).join(''));

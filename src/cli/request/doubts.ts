@@ -57,7 +57,10 @@ export function nameDoubts(kind: string, name: string, special: readonly string[
   return doubtful(`the ${kind} ${quoteName(name)}`, name, 'name', special);
 }
 
-/** The doubts about a key of `user_info`; one with the prefix of the tenant is not meant to be a special one. */
+/**
+ * The doubts about a key of `user_info`; one with the prefix of the tenant is not meant to be a
+ * special one.
+ */
 export function keyDoubts(kind: string, key: string, prefix: string | null): DoubtfulText[] {
   const isOwn = prefix !== null && key.startsWith(prefix);
   return nameDoubts(kind, key, isOwn ? [] : Object.keys(specialUserInfoKeys));
@@ -77,7 +80,10 @@ function userInfoDoubts({ parameters }: PlainRequest, prefix: string | null): Do
   return doubts;
 }
 
-/** The doubts about settings of flags and variables: those of a profile were asked about when it was stored. */
+/**
+ * The doubts about settings of flags and variables: those of a profile were asked about when it was
+ * stored.
+ */
 export function settingDoubts(settings: Settings): DoubtfulText[] {
   return [settings.tenant_code, settings.channel, settings.app_key].flatMap(({ value, origin }) =>
     origin.kind === 'profile' ? [] : doubtful(describeOrigin(origin), value, 'id'),
@@ -85,8 +91,8 @@ export function settingDoubts(settings: Settings): DoubtfulText[] {
 }
 
 /**
- * Asks on a terminal whether doubtful texts are meant. Elsewhere, with `--yes`, and in a preview, one line says each,
- * without the text, which may be personal data.
+ * Asks on a terminal whether doubtful texts are meant. Elsewhere, with `--yes`, and in a preview,
+ * one line says each, without the text, which may be personal data.
  *
  * @throws InvalidInputError if the answer is no
  */
@@ -99,8 +105,12 @@ export async function confirmDoubts(
   if (doubts.length === 0) return;
   if (isAnswered || !prompt.possible) return warnOfDoubts(io, doubts);
   for (const { what, text, why } of doubts)
-    await printMessage(io, text === undefined ? `${what} ${why}` : `${what}, ${quoteVisibly(text)}, ${why}`);
-  if (!(await prompt.confirm(question))) throw new InvalidInputError('not confirmed: nothing was done');
+    await printMessage(
+      io,
+      text === undefined ? `${what} ${why}` : `${what}, ${quoteVisibly(text)}, ${why}`,
+    );
+  if (!(await prompt.confirm(question)))
+    throw new InvalidInputError('not confirmed: nothing was done');
 }
 
 /** Says each doubt in one line. */
@@ -113,5 +123,7 @@ const maxShown = 60;
 
 /** A text in quotes, each character of which is seen. */
 function quoteVisibly(text: string): string {
-  return showInvisible(JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text));
+  return showInvisible(
+    JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text),
+  );
 }

@@ -15,7 +15,10 @@ import { ExplainedError } from '../report-error.js';
 type Failed = OperationName | 'doctor';
 
 /** What `sign explain` shows such a request with. */
-const explained: Record<OperationName, string> = { read: 'read c1', passback: 'passback a=b --union-id u1' };
+const explained: Record<OperationName, string> = {
+  read: 'read c1',
+  passback: 'passback a=b --union-id u1',
+};
 
 /** The origin of the secret and of the rule, and the commands that find the fault. */
 function refusedSignature({ means }: RejectedError, settings: Settings, operation: Failed) {
@@ -57,8 +60,14 @@ function unknownCode({ resultCode }: RejectedError, { profile, environment }: Se
   };
 }
 
-/** Whether a refusal is about the length of `sign` (§5.4): a rule that is wrong may give another one. */
-function refusesSignLength({ means }: RejectedError, { signing_module, platform }: Settings): boolean {
+/**
+ * Whether a refusal is about the length of `sign` (§5.4): a rule that is wrong may give another
+ * one.
+ */
+function refusesSignLength(
+  { means }: RejectedError,
+  { signing_module, platform }: Settings,
+): boolean {
   if (means !== 'malformedParameter' || signing_module !== null) return false;
   const { digestLength } = compileRecipe(platform.value.signing.sign);
   return digestLength !== null && digestLength !== signLength;
@@ -72,7 +81,9 @@ export function explainFailure(
   message?: string,
 ): ExplainedError {
   const advice =
-    error instanceof NoAnswerError ? aboutBaseUrl(error, settings) : aboutRefusal(error, settings, operation);
+    error instanceof NoAnswerError
+      ? aboutBaseUrl(error, settings)
+      : aboutRefusal(error, settings, operation);
   return new ExplainedError(error, { ...advice, ...(message !== undefined && { message }) });
 }
 
@@ -80,7 +91,10 @@ export function explainFailure(
 function aboutBaseUrl({ reason, hint }: NoAnswerError, { base_url: { origin } }: Settings) {
   if (['proxy', 'reset', 'wrong-data'].includes(reason)) return {};
   return {
-    hint: sentences(hint, `The ${settingNames.base_url.title} comes from ${describeOrigin(origin)}.`),
+    hint: sentences(
+      hint,
+      `The ${settingNames.base_url.title} comes from ${describeOrigin(origin)}.`,
+    ),
   };
 }
 
@@ -96,7 +110,8 @@ function aboutRefusal(error: RejectedError, settings: Settings, operation: Faile
 /** The settings that a refusal is about; nothing if it is about none. */
 function ofSettings(error: RejectedError, settings: Settings, operation: Failed): RefusalAdvice {
   const { means } = error;
-  const isRule = means === 'wrongAppSign' || means === 'wrongSign' || refusesSignLength(error, settings);
+  const isRule =
+    means === 'wrongAppSign' || means === 'wrongSign' || refusesSignLength(error, settings);
   if (isRule) return refusedSignature(error, settings, operation);
   if (error.entry === undefined) return unknownCode(error, settings);
   if (means === 'timestampOutsideWindow') return clockAdvice(error);
@@ -112,7 +127,9 @@ function sentences(hint: string | undefined, more: string): string {
   return hint === undefined ? more : `${hint} ${more}`;
 }
 
-/** How far the clock of this machine is from that of the service, by the Date header of its answer. */
+/**
+ * How far the clock of this machine is from that of the service, by the Date header of its answer.
+ */
 function clockAdvice({ answer: { date } }: RejectedError): { readonly hint?: string } {
   const seconds = Math.round((Date.parse(date ?? '') - Date.now()) / 1000);
   if (Number.isNaN(seconds)) return {};

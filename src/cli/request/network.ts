@@ -13,7 +13,10 @@ import { type Io, readNamedFile } from '../io.js';
  * @throws InvalidInputError for an unreadable CA file or an invalid proxy
  */
 export async function networkOptions(
-  settings: Pick<Settings, 'base_url' | 'allow_http' | 'ca_file' | 'client_cert' | 'client_key' | 'proxy'>,
+  settings: Pick<
+    Settings,
+    'base_url' | 'allow_http' | 'ca_file' | 'client_cert' | 'client_key' | 'proxy'
+  >,
   env: Io['env'],
 ): Promise<Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'cert' | 'key' | 'proxy'>> {
   const { allow_http, ca_file, client_cert, client_key } = settings;
@@ -27,7 +30,9 @@ export async function networkOptions(
   }
   return {
     allowHttp: allow_http !== null,
-    ...(ca_file === null ? {} : { extraCa: await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS) }),
+    ...(ca_file === null
+      ? {}
+      : { extraCa: await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS) }),
     ...(client_cert === null && client_key === null
       ? {}
       : await readClientCertificate(client_cert, client_key)),
@@ -35,7 +40,9 @@ export async function networkOptions(
   };
 }
 
-/** The proxy of the settings, else of the environment, and what names it; `null` if there is none. */
+/**
+ * The proxy of the settings, else of the environment, and what names it; `null` if there is none.
+ */
 export function proxyOf(
   { base_url, proxy }: Pick<Settings, 'base_url' | 'proxy'>,
   env: Io['env'],
@@ -60,20 +67,30 @@ export function parseOpenProxy(text: string, label: string): void {
   );
 }
 
-/** The address of a proxy for people: a user name and a password, which one of a variable may have, are masked. */
+/**
+ * The address of a proxy for people: a user name and a password, which one of a variable may have,
+ * are masked.
+ */
 export function showProxy(address: string): string {
   return address.replace(/^(\w+:\/\/)?.*@/, '$1****@');
 }
 
-/** The text of a file that a setting names, and the name of both in messages. Throws an InvalidInputError. */
+/**
+ * The text of a file that a setting names, and the name of both in messages. Throws an
+ * InvalidInputError.
+ */
 async function readSetting(setting: Settings['ca_file'], what: string) {
   if (setting === null) return [undefined, what] as const;
   const label = `${what} ${quoteName(setting.value)} (${describeOrigin(setting.origin)})`;
-  const text = await readNamedFile(setting.value, label, { isKept: setting.origin.kind === 'profile' });
+  const text = await readNamedFile(setting.value, label, {
+    isKept: setting.origin.kind === 'profile',
+  });
   return [text, label] as const;
 }
 
-/** @throws InvalidInputError if one of the two is missing or cannot be read, or they are not a pair */
+/**
+ * @throws InvalidInputError if one of the two is missing or cannot be read, or they are not a pair
+ */
 async function readClientCertificate(
   cert: Settings['client_cert'],
   key: Settings['client_cert'],

@@ -20,7 +20,9 @@ export function addRequestOptions(command: Command): Command {
   return addConnectionOptions(
     command
       .optionsGroup('Preview:')
-      .addOption(new Option('--dry-run', 'print the request without sending it').conflicts('printCurl'))
+      .addOption(
+        new Option('--dry-run', 'print the request without sending it').conflicts('printCurl'),
+      )
       .option('--print-curl', 'print a signed curl command without sending it')
       .option('--reveal', 'with --dry-run or --print-curl, show masked values')
       .optionsGroup(''),
@@ -52,7 +54,10 @@ export async function printPreview(
       ...(proxy === null ? [] : [['--proxy', reveal ? proxy.value : showProxy(proxy.value)]]),
       ['--header', 'Accept: application/json'],
       ...(contentType === null ? [] : [['--header', `Content-Type: ${contentType}`]]),
-      ...Object.entries(parts.headers ?? {}).map(([name, value]) => ['--header', `${name}: ${value}`]),
+      ...Object.entries(parts.headers ?? {}).map(([name, value]) => [
+        '--header',
+        `${name}: ${value}`,
+      ]),
       ...(shown.body === null ? [] : [['--data-raw', shown.body]]),
       ['--url', shown.url],
     ];
@@ -67,9 +72,14 @@ export async function printPreview(
 /** The values of headers may be secret: they are masked whole. */
 function partsOf({ method, url, headers, body }: WireRequest, reveal = false) {
   const show = (name: string, value: string) => (reveal ? value : showParameter(name, value));
-  const shownHeaders = Object.entries(headers).map(([name, value]) => [name, reveal ? value : '****']);
+  const shownHeaders = Object.entries(headers).map(([name, value]) => [
+    name,
+    reveal ? value : '****',
+  ]);
   const shownPairs = (encoded: string) =>
-    Object.fromEntries([...new URLSearchParams(encoded)].map(([name, value]) => [name, show(name, value)]));
+    Object.fromEntries(
+      [...new URLSearchParams(encoded)].map(([name, value]) => [name, show(name, value)]),
+    );
   return {
     method,
     url: url.href.split('?', 1)[0] ?? '',
@@ -80,7 +90,11 @@ function partsOf({ method, url, headers, body }: WireRequest, reveal = false) {
 }
 
 /** Encodes the request, except for the masking characters, which stay readable. */
-function encodeMasked({ url, query, form }: Pick<ReturnType<typeof partsOf>, 'url' | 'query' | 'form'>) {
+function encodeMasked({
+  url,
+  query,
+  form,
+}: Pick<ReturnType<typeof partsOf>, 'url' | 'query' | 'form'>) {
   const encode = (fields: Readonly<Record<string, string>>) =>
     encodePairs(Object.entries(fields)).replaceAll('%2A', '*').replaceAll('%E2%80%A6', '…');
   return { url: `${url}?${encode(query)}`, body: form === undefined ? null : encode(form) };

@@ -33,7 +33,9 @@ interface SelectedRule {
   readonly fits: number;
 }
 
-/** The signing of a command: `--recipe`, else that of the profile in use, else the default recipes. */
+/**
+ * The signing of a command: `--recipe`, else that of the profile in use, else the default recipes.
+ */
 export async function selectRule(
   context: CliContext,
   options: CommonOptions & RecipeOptions,
@@ -41,7 +43,8 @@ export async function selectRule(
   if (options.recipe === undefined) {
     const settings = await settingsOf(context, options);
     const { platform, signing_module } = settings;
-    const isUsual = signing_module === null && isDeepStrictEqual(platform.value.signing, defaultRecipes);
+    const isUsual =
+      signing_module === null && isDeepStrictEqual(platform.value.signing, defaultRecipes);
     const from = isUsual ? 'the default recipes' : `the ${describeOrigin(platform.origin)}`;
     return { signing: await loadSigning(context, settings), from, fits: 1 };
   }
@@ -65,7 +68,10 @@ export async function selectSecret(
   return readSecretOf(context, { profile: settings.profile, secret: settings.secret() });
 }
 
-/** Stores recipes in a profile, in place of a module. The recipe of a signature that is not named stays. */
+/**
+ * Stores recipes in a profile, in place of a module. The recipe of a signature that is not named
+ * stays.
+ */
 export async function saveSigners(
   { profiles }: CliContext,
   name: string,
@@ -83,8 +89,8 @@ function settingsOf(context: CliContext, flags: CommonOptions): Promise<SigningS
 }
 
 /**
- * Reads the recipe, or the pair of recipes, of `--recipe`: a preset, or a file: of recipes, of a platform, or of what
- * `sign solve --json` printed, where the first rule is taken.
+ * Reads the recipe, or the pair of recipes, of `--recipe`: a preset, or a file: of recipes, of a
+ * platform, or of what `sign solve --json` printed, where the first rule is taken.
  *
  * @throws InvalidInputError, or RecipeError that names the invalid field, token or step
  */
@@ -93,7 +99,8 @@ async function readRule(context: CliContext, source: string): Promise<SelectedRu
   if (preset !== undefined)
     return { signing: choiceOf(preset.recipe), from: `the preset ${source}`, fits: 1 };
   const json = await readJson(context, source);
-  const signing = isObject(json) && 'signing' in json ? parsePlatform(json, inputName(source)).signing : json;
+  const signing =
+    isObject(json) && 'signing' in json ? parsePlatform(json, inputName(source)).signing : json;
   const from = source === '-' ? 'standard input' : `the file ${quoteName(basename(source))}`;
   if (isSolveReport(signing)) {
     // The report has the fits of app_sign apart, where a request has both signatures.

@@ -14,14 +14,14 @@ export interface Answer<Data = Record<string, unknown>> {
   /** `code` and `msg` as the platform sent them, and `data` of this answer. */
   readonly envelope: Envelope<Data>;
   /**
-   * `data` of the envelope; of a read, with the types of §4.1. A number is one of JavaScript only if that has the same
-   * value: a whole number beyond 2^53, or a decimal that JavaScript would round, is text, as it was sent, at any depth, and
-   * a warning names its path.
+   * `data` of the envelope; of a read, with the types of §4.1. A number is one of JavaScript only
+   * if that has the same value: a whole number beyond 2^53, or a decimal that JavaScript would
+   * round, is text, as it was sent, at any depth, and a warning names its path.
    */
   readonly data: Data;
   /**
-   * The body as received: numbers, key order and escapes are untouched. UTF-8; from another charset that the
-   * `Content-Type` names it is converted, and from a `Content-Encoding` decompressed.
+   * The body as received: numbers, key order and escapes are untouched. UTF-8; from another charset
+   * that the `Content-Type` names it is converted, and from a `Content-Encoding` decompressed.
    */
   readonly body: Uint8Array;
   readonly httpStatus: number;
@@ -33,8 +33,8 @@ export interface Answer<Data = Record<string, unknown>> {
   /** Number of requests sent. */
   readonly attempts: number;
   /**
-   * Where an answer does not have the types of §1 and §4.1, such as `"mobile" is null, not text`, and where a number is
-   * text because JavaScript would round it. They hold no values.
+   * Where an answer does not have the types of §1 and §4.1, such as `"mobile" is null, not text`,
+   * and where a number is text because JavaScript would round it. They hold no values.
    */
   readonly warnings: readonly string[];
   /** @internal The names that the read requested and the answer does not have. */
@@ -47,8 +47,8 @@ export type ReadAnswer<Name extends string = never> = Answer<ReadData<Name>>;
 export type PassbackAnswer = Answer<{ readonly union_id: string }>;
 
 /**
- * The headers of an answer, as received, by their names in lower case. A header that came more than once is an array.
- * They are text from the network.
+ * The headers of an answer, as received, by their names in lower case. A header that came more than
+ * once is an array. They are text from the network.
  */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 

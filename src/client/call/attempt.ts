@@ -20,7 +20,10 @@ export interface AttemptResult {
   readonly outcome: AttemptOutcome;
   /** `Retry-After` of the answer, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** Whether the caller was refused with a value of a header that a function renews: it was not carried out. */
+  /**
+   * Whether the caller was refused with a value of a header that a function renews: it was not
+   * carried out.
+   */
   readonly isOutdated: boolean;
 }
 
@@ -37,7 +40,9 @@ interface NewAttempt {
   readonly context: unknown;
 }
 
-/** One request in flight: the handler of its answer. `done` is called once, unless it is cancelled. */
+/**
+ * One request in flight: the handler of its answer. `done` is called once, unless it is cancelled.
+ */
 export class Attempt implements DispatchHandler {
   readonly #given: NewAttempt;
   readonly #sender: Sender;
@@ -66,8 +71,8 @@ export class Attempt implements DispatchHandler {
   /**
    * Signs a request and sends it.
    *
-   * @throws InvalidInputError for a request that breaks a rule of §4 or §8, or one that a dispatcher of the caller
-   * rejects
+   * @throws InvalidInputError for a request that breaks a rule of §4 or §8, or one that a
+   * dispatcher of the caller rejects
    */
   static send(given: NewAttempt): Attempt {
     const attempt = new Attempt(given);
@@ -165,8 +170,8 @@ export class Attempt implements DispatchHandler {
     const size = this.#size + chunk.length;
     this.#refuseBeyond(size);
     if (this.#isOver) return;
-    // An answer that came in one chunk, as nearly all do, is not copied. Of more, only their bytes are kept: a chunk of
-    // one byte takes hundreds.
+    // An answer that came in one chunk, as nearly all do, is not copied. Of more, only their bytes
+    // are kept: a chunk of one byte takes hundreds.
     if (this.#size === 0) {
       this.#body = chunk;
     } else {
@@ -254,7 +259,11 @@ export class Attempt implements DispatchHandler {
     const isCancelled = error instanceof CancelledError;
     this.#reportNoAnswer(isCancelled ? 'cancelled' : error.reason, error);
     if (!isCancelled)
-      this.#given.done({ outcome: this.#describe(error), retryAfterMs: undefined, isOutdated: false });
+      this.#given.done({
+        outcome: this.#describe(error),
+        retryAfterMs: undefined,
+        isOutdated: false,
+      });
   }
 
   /** Sets the details of an error. */
@@ -305,7 +314,9 @@ export class Attempt implements DispatchHandler {
   }
 }
 
-/** The error of a call that took too long; `received` says whether the service may have acted on it. */
+/**
+ * The error of a call that took too long; `received` says whether the service may have acted on it.
+ */
 export function timedOut(
   { host, connections }: Pick<Sender, 'host' | 'connections'>,
   endpoint: Pick<Endpoint, 'doubt'>,

@@ -89,8 +89,11 @@ export async function makeCall(
   /** The error of a call that was cancelled, or took too long. */
   function endedEarly(isPrepared: boolean): CancelledError | NoAnswerError {
     const { reason } = end.signal;
-    if (reason !== timeOut) return new CancelledError(reason, received, received ? doubt : undefined);
-    return isPrepared ? timedOut(sender, endpoint, limitMs, received) : didNotReturn(sender.awaited, limitMs);
+    if (reason !== timeOut)
+      return new CancelledError(reason, received, received ? doubt : undefined);
+    return isPrepared
+      ? timedOut(sender, endpoint, limitMs, received)
+      : didNotReturn(sender.awaited, limitMs);
   }
 
   /** The outcome of the last attempt. */
@@ -152,8 +155,9 @@ export async function makeCall(
 }
 
 /**
- * Reads what arrived on idle connections before one of them is used again: the service may have closed it, or sent
- * unrequested bytes. The first turn of the event loop may have polled already, the second polls again.
+ * Reads what arrived on idle connections before one of them is used again: the service may have
+ * closed it, or sent unrequested bytes. The first turn of the event loop may have polled already,
+ * the second polls again.
  */
 async function noticeClosedConnections(): Promise<void> {
   await nextTurn();

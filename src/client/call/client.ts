@@ -61,11 +61,15 @@ export class CallClient extends Sender implements AsyncDisposable {
   sign(request: PlainRequest): WireRequest {
     try {
       const signed = this.signAttempt(request);
-      if (!isPromise(signed)) return toWireRequest(signed, this.baseUrl, this.headersWith(undefined));
+      if (!isPromise(signed))
+        return toWireRequest(signed, this.baseUrl, this.headersWith(undefined));
       signed.then(undefined, () => {});
-      throw new InvalidInputError('a signer returns a promise: a request is not signed by it alone');
+      throw new InvalidInputError(
+        'a signer returns a promise: a request is not signed by it alone',
+      );
     } catch (error) {
-      if (error instanceof NoAnswerError) error.withDetails({ operation: request.endpoint.operation });
+      if (error instanceof NoAnswerError)
+        error.withDetails({ operation: request.endpoint.operation });
       throw error;
     }
   }
@@ -88,10 +92,15 @@ export class CallClient extends Sender implements AsyncDisposable {
   refuseIfClosed(): void {
     this.#origin?.refuseIfClosed();
     if (this.#closing === null) return;
-    throw new InvalidInputError('the client is closed: nothing was sent', { hint: 'Create a new client.' });
+    throw new InvalidInputError('the client is closed: nothing was sent', {
+      hint: 'Create a new client.',
+    });
   }
 
-  /** Makes `close` wait for work; `null`: it is over. A client waits for that of derived clients too. */
+  /**
+   * Makes `close` wait for work; `null`: it is over. A client waits for that of derived clients
+   * too.
+   */
   track(work: UnderWay, outcome: Promise<unknown> | null): void {
     if (outcome === null) this.#underWay.delete(work);
     else this.#underWay.set(work, outcome);

@@ -16,7 +16,9 @@ const limits = { headersTimeout: 0, bodyTimeout: 0 };
 export interface Connections {
   readonly dispatcher: Dispatcher;
   readonly proxy: HttpProxy | null;
-  /** Whether the proxy reads and forwards the requests: for plain http, few proxies allow a tunnel. */
+  /**
+   * Whether the proxy reads and forwards the requests: for plain http, few proxies allow a tunnel.
+   */
   readonly isForwarded: boolean;
   /** Whether the service may close connections because they show no client certificate. */
   readonly mayWantCertificate: boolean;
@@ -33,12 +35,21 @@ export interface Connections {
  */
 export function openConnections(baseUrl: string, options: UserInfoClientOptions): Connections {
   const { cert, proxy: address } = options;
-  const { connectTimeoutMs = clientDefaults.connectTimeoutMs, connections = clientDefaults.connections } =
-    options;
+  const {
+    connectTimeoutMs = clientDefaults.connectTimeoutMs,
+    connections = clientDefaults.connections,
+  } = options;
   if (options.dispatcher !== undefined) {
     const { dispatcher } = options;
     const drop = async () => {};
-    return { dispatcher, proxy: null, isForwarded: false, mayWantCertificate: false, isOwn: false, drop };
+    return {
+      dispatcher,
+      proxy: null,
+      isForwarded: false,
+      mayWantCertificate: false,
+      isOwn: false,
+      drop,
+    };
   }
   const ended = new AbortController();
   setMaxListeners(0, ended.signal);
@@ -74,7 +85,11 @@ export function openConnections(baseUrl: string, options: UserInfoClientOptions)
 }
 
 /** Sends requests to a proxy that forwards them: they name the whole URL (RFC 9112, 3.2.2). */
-function forwardedBy({ token }: HttpProxy, { origin, host }: URL, pool: Pool): Connections['dispatcher'] {
+function forwardedBy(
+  { token }: HttpProxy,
+  { origin, host }: URL,
+  pool: Pool,
+): Connections['dispatcher'] {
   const added = ['host', host, ...(token === undefined ? [] : ['proxy-authorization', token])];
   return {
     dispatch({ path, headers, ...options }, handler) {
@@ -85,8 +100,9 @@ function forwardedBy({ token }: HttpProxy, { origin, host }: URL, pool: Pool): C
 }
 
 /**
- * Opens connections through a tunnel of the proxy, with one CONNECT each. Not by undici's ProxyAgent: when the proxy
- * closes the connection, that sends the next CONNECT at once, for as long as the call takes.
+ * Opens connections through a tunnel of the proxy, with one CONNECT each. Not by undici's
+ * ProxyAgent: when the proxy closes the connection, that sends the next CONNECT at once, for as
+ * long as the call takes.
  */
 function tunnelThrough(
   proxy: HttpProxy,
@@ -100,18 +116,30 @@ function tunnelThrough(
     const fail = (error: Error) => done(error, null);
     open(address, (error, socket) => {
       if (error !== null) return fail(isConnectionLoss(error) ? closedUnanswered(error) : error);
-      askForTunnel(socket, `${service.hostname}:${service.port || 443}`, proxy, options.timeout).then(() => {
+      askForTunnel(
+        socket,
+        `${service.hostname}:${service.port || 443}`,
+        proxy,
+        options.timeout,
+      ).then(() => {
         open({ ...target, httpSocket: socket }, (fault, secured) => {
           if (fault === null) done(null, secured);
           else
-            fail(isConnectionLoss(fault) ? new TunnelError('opened a tunnel and closed it', fault) : fault);
+            fail(
+              isConnectionLoss(fault)
+                ? new TunnelError('opened a tunnel and closed it', fault)
+                : fault,
+            );
         });
       }, fail);
     });
   };
 }
 
-/** Sends a CONNECT (RFC 9110, 9.3.6) and waits until the socket is a tunnel; otherwise it is destroyed. */
+/**
+ * Sends a CONNECT (RFC 9110, 9.3.6) and waits until the socket is a tunnel; otherwise it is
+ * destroyed.
+ */
 function askForTunnel(
   socket: Socket,
   authority: string,
@@ -122,8 +150,16 @@ function askForTunnel(
     const connection = { connection: 'keep-alive', 'proxy-connection': 'keep-alive' };
     const credentials = token === undefined ? {} : { 'proxy-authorization': token };
     const headers = { host: authority, ...connection, ...credentials };
-    const asked = request({ createConnection: () => socket, method: 'CONNECT', path: authority, headers });
-    const limit = setTimeout(() => fail(new TunnelError(`did not answer within ${limitMs} ms`)), limitMs);
+    const asked = request({
+      createConnection: () => socket,
+      method: 'CONNECT',
+      path: authority,
+      headers,
+    });
+    const limit = setTimeout(
+      () => fail(new TunnelError(`did not answer within ${limitMs} ms`)),
+      limitMs,
+    );
     const fail = (error: Error) => {
       clearTimeout(limit);
       socket.destroy();

@@ -87,7 +87,8 @@ function decodeCharset(body: Buffer, headers: AnswerHeaders): DecodedBody {
 
 /** The decoder of the charset of `Content-Type`; `null` for UTF-8, and for an unknown one. */
 function charsetOf(headers: AnswerHeaders): typeof utf8 | null {
-  const [, label] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headerOf(headers, 'content-type') ?? '') ?? [];
+  const [, label] =
+    /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headerOf(headers, 'content-type') ?? '') ?? [];
   if (label === undefined) return null;
   try {
     const decoder = new TextDecoder(label, { fatal: true });

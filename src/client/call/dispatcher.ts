@@ -1,15 +1,18 @@
 import type { Endpoint } from '../../core/contract/endpoints.js';
 
 /**
- * What sends the requests of a client: a dispatcher of undici 7 or later (an `Agent`, a `Pool`, a `MockAgent`), or an
- * object with its method `dispatch`. Its types are written here so that no program needs those of undici.
+ * What sends the requests of a client: a dispatcher of undici 7 or later (an `Agent`, a `Pool`, a
+ * `MockAgent`), or an object with its method `dispatch`. Its types are written here so that no
+ * program needs those of undici.
  *
  * @example
  * import { MockAgent } from 'undici';
  * const dispatcher: Dispatcher = new MockAgent();
  */
 export interface Dispatcher {
-  /** Starts a request, and reports to the handler how it goes on. A result of `false` has no effect. */
+  /**
+   * Starts a request, and reports to the handler how it goes on. A result of `false` has no effect.
+   */
   dispatch(request: DispatchedRequest, handler: DispatchHandler): boolean;
 }
 
@@ -29,7 +32,10 @@ export interface DispatchController {
   abort(reason: Error): void;
 }
 
-/** Receives the answer to a request: its start, its head, the parts of its body, and its end or an error. */
+/**
+ * Receives the answer to a request: its start, its head, the parts of its body, and its end or an
+ * error.
+ */
 export interface DispatchHandler {
   onRequestStart(controller: DispatchController, context: unknown): void;
   /** `headers` by their names in lower case. */

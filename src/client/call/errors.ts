@@ -29,22 +29,31 @@ export type NoAnswerReason =
   | 'timeout'
   /** The connection ended before the answer was complete. */
   | 'reset'
-  /** The runtime cannot send the request: it lacks the sockets of Node, or what they are made of. */
+  /**
+   * The runtime cannot send the request: it lacks the sockets of Node, or what they are made of.
+   */
   | 'runtime'
   /** Something answered, but not with the envelope of §1. */
   | 'not-envelope'
   /**
-   * A success whose `data` names no user, or another user than the passback named (§4.1, §4.2); or an answer that names
-   * the user with a code that is neither 200 nor known as a refusal.
+   * A success whose `data` names no user, or another user than the passback named (§4.1, §4.2); or
+   * an answer that names the user with a code that is neither 200 nor known as a refusal.
    */
   | 'wrong-data'
-  /** A function of the caller, such as `appSecret` or a signer, failed or took too long: the request was not signed. */
+  /**
+   * A function of the caller, such as `appSecret` or a signer, failed or took too long: the request
+   * was not signed.
+   */
   | 'secret';
 
-type CallDetails = Pick<CallError, 'operation' | 'attempts' | 'requestId' | 'retryable' | 'retryAfterMs'>;
+type CallDetails = Pick<
+  CallError,
+  'operation' | 'attempts' | 'requestId' | 'retryable' | 'retryAfterMs'
+>;
 
 /**
- * A call that failed after its input was accepted: a RejectedError, a NoAnswerError or a CancelledError.
+ * A call that failed after its input was accepted: a RejectedError, a NoAnswerError or a
+ * CancelledError.
  *
  * @hideconstructor
  * @example
@@ -58,10 +67,16 @@ export abstract class CallError extends UserInfoError {
   declare readonly operation: OperationName;
   /** Number of requests that were sent, or were about to be. */
   declare readonly attempts: number;
-  /** The `random` of the last request (§5.4), by which an operator can find it; undefined if none was signed. */
+  /**
+   * The `random` of the last request (§5.4), by which an operator can find it; undefined if none
+   * was signed.
+   */
   declare readonly requestId: string | undefined;
   declare readonly retryable: boolean;
-  /** `Retry-After` of the last answer, in milliseconds from then; undefined without it. 2^31 - 1 for any longer time. */
+  /**
+   * `Retry-After` of the last answer, in milliseconds from then; undefined without it. 2^31 - 1 for
+   * any longer time.
+   */
   readonly retryAfterMs: number | undefined = undefined;
   /** @internal The sentence of the hint that says that the call may have been carried out. */
   declare readonly doubt: string | undefined;
@@ -85,7 +100,8 @@ function addHidden(error: CallError, values: object): void {
 }
 
 /**
- * No valid answer came. Whether the service acted on the request is unknown, unless `received` is false.
+ * No valid answer came. Whether the service acted on the request is unknown, unless `received` is
+ * false.
  *
  * @example
  * if (error instanceof NoAnswerError && !error.received) await queue.retry(job, error.requestId);
@@ -103,14 +119,19 @@ export class NoAnswerError extends CallError {
   /** The headers, if an answer came. A log of the error does not show them. */
   declare readonly headers: AnswerHeaders | undefined;
   /**
-   * The body, if a whole answer came: whatever the platform, or something before it, sent. UTF-8, unless it could not be
-   * decoded. A log of the error does not show it: it may hold personal data.
+   * The body, if a whole answer came: whatever the platform, or something before it, sent. UTF-8,
+   * unless it could not be decoded. A log of the error does not show it: it may hold personal data.
    */
   declare readonly body: Uint8Array | undefined;
-  /** The envelope, if the reason is `wrong-data`. A log of the error does not show it: it may hold personal data. */
+  /**
+   * The envelope, if the reason is `wrong-data`. A log of the error does not show it: it may hold
+   * personal data.
+   */
   declare readonly answer: Answer | undefined;
 
-  /** The client sets the details of the call; a test of your program gives those that matter to it. */
+  /**
+   * The client sets the details of the call; a test of your program gives those that matter to it.
+   */
   constructor(
     message: string,
     options: UserInfoErrorOptions &
@@ -143,8 +164,8 @@ export class NoAnswerError extends CallError {
 }
 
 /**
- * What a RejectedError says, for a test of your program. Only what it `means` is needed, or a `resultCode`: the rest is as
- * the service of this project answers a first read.
+ * What a RejectedError says, for a test of your program. Only what it `means` is needed, or a
+ * `resultCode`: the rest is as the service of this project answers a first read.
  *
  * @example
  * const rejection: RejectionDetails = { means: 'noSuchUser', operation: 'passback' };
@@ -191,8 +212,8 @@ export class RejectedError extends CallError {
   /** The meaning of the code; undefined if the table of result codes does not say. */
   readonly means: ResultCodeName | undefined;
   /**
-   * `msg` of the envelope: text from the network, in which values of your `headers` are hidden. Without it, `message` or
-   * `error` of the answer.
+   * `msg` of the envelope: text from the network, in which values of your `headers` are hidden.
+   * Without it, `message` or `error` of the answer.
    */
   readonly msg: string;
   readonly httpStatus: number;
@@ -221,16 +242,25 @@ export class RejectedError extends CallError {
     this.httpStatus = answer.httpStatus;
     addHidden(this, { answer, headers: answer.headers, entry });
     if ('envelope' in given) return;
-    const { operation = 'read', retryable = mayRepeat(entry, endpointNamed[operation].repeatable) } = given;
+    const {
+      operation = 'read',
+      retryable = mayRepeat(entry, endpointNamed[operation].repeatable),
+    } = given;
     const { attempts, requestId } = answer;
-    this.withDetails({ operation, retryable, attempts, requestId, retryAfterMs: given.retryAfterMs });
+    this.withDetails({
+      operation,
+      retryable,
+      attempts,
+      requestId,
+      retryAfterMs: given.retryAfterMs,
+    });
     if (entry?.retry === 'repeatable') this.inDoubt(endpointNamed[operation].doubt);
   }
 }
 
 /**
- * Ends a bulk run: the service requests, by `Retry-After`, a longer pause than the run makes. `cause` is the
- * RejectedError or the NoAnswerError of that answer.
+ * Ends a bulk run: the service requests, by `Retry-After`, a longer pause than the run makes.
+ * `cause` is the RejectedError or the NoAnswerError of that answer.
  *
  * @example
  * if (error instanceof RetryLaterError) setTimeout(run, error.retryAfterMs);
@@ -244,11 +274,18 @@ export class RetryLaterError extends UserInfoError {
   /** Requested pause in milliseconds; 2^31 - 1 for any longer time. */
   readonly retryAfterMs: number;
 
-  constructor(host: string, retryAfterMs: number, cause: RejectedError | NoAnswerError | undefined) {
-    super(`${host} asks to wait ${Math.ceil(retryAfterMs / 60_000)} minutes before the next request`, {
-      cause,
-      hint: 'The run is stopped. Send the rows that have no outcome after that time.',
-    });
+  constructor(
+    host: string,
+    retryAfterMs: number,
+    cause: RejectedError | NoAnswerError | undefined,
+  ) {
+    super(
+      `${host} asks to wait ${Math.ceil(retryAfterMs / 60_000)} minutes before the next request`,
+      {
+        cause,
+        hint: 'The run is stopped. Send the rows that have no outcome after that time.',
+      },
+    );
     this.retryAfterMs = retryAfterMs;
   }
 }
@@ -284,7 +321,8 @@ export class CancelledError extends CallError {
 }
 
 /**
- * Every error that the client and the recipes throw on purpose. Their `code` tells them apart: a `switch` over it narrows.
+ * Every error that the client and the recipes throw on purpose. Their `code` tells them apart: a
+ * `switch` over it narrows.
  *
  * @example
  * const explain = (failure: UserInfoFailure) => {
@@ -307,11 +345,14 @@ export type UserInfoFailure =
   | RecipeError;
 
 /**
- * Whether something caught is one of the errors of `UserInfoFailure`, also of another copy of this package.
+ * Whether something caught is one of the errors of `UserInfoFailure`, also of another copy of this
+ * package.
  *
  * @example
  * if (isUserInfoFailure(error) && error.code === 'REJECTED') console.error(error.means, error.msg);
  */
 export function isUserInfoFailure(error: unknown): error is UserInfoFailure {
-  return [CallError, InvalidInputError, RetryLaterError, RecipeError].some((one) => error instanceof one);
+  return [CallError, InvalidInputError, RetryLaterError, RecipeError].some(
+    (one) => error instanceof one,
+  );
 }

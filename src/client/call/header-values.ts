@@ -51,7 +51,9 @@ export function headerSource(
       };
       return callProvider(what, () => provide(isRefused), parse);
     });
-    return values.some(isPromise) ? Promise.all(values).then(withValues) : withValues(values as string[]);
+    return values.some(isPromise)
+      ? Promise.all(values).then(withValues)
+      : withValues(values as string[]);
   };
 }
 
@@ -77,6 +79,7 @@ function texts(headers: readonly (readonly [name: string, value: unknown])[]): M
 function textOf(name: string, value: unknown): string {
   const label = `the option headers: ${quoteName(name)}`;
   const text = value instanceof Secret ? value.reveal() : value;
-  if (typeof text !== 'string') throw new InvalidInputError(`${label} is neither text nor a function`);
+  if (typeof text !== 'string')
+    throw new InvalidInputError(`${label} is neither text nor a function`);
   return checkHeaderValue(text, label);
 }

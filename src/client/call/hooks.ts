@@ -20,8 +20,8 @@ export interface RequestEvent {
   /** `context` of the call's options. */
   readonly context: unknown;
   /**
-   * The parameters in the order in which they are sent: `app_sign` and `sign` shortened, `code`, personal data and
-   * each value of `user_info` masked.
+   * The parameters in the order in which they are sent: `app_sign` and `sign` shortened, `code`,
+   * personal data and each value of `user_info` masked.
    */
   readonly parameters: readonly (readonly [name: string, shown: string])[];
 }
@@ -34,8 +34,8 @@ export interface ResponseEvent extends RequestEvent {
   /** `Content-Type`, `Date`, `Retry-After` and `Location`, if present. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /**
-   * The envelope as received, with every value in `data` but `union_id` masked; undefined if the answer is not an
-   * envelope.
+   * The envelope as received, with every value in `data` but `union_id` masked; undefined if the
+   * answer is not an envelope.
    */
   readonly envelope: string | undefined;
   /** Milliseconds since `onRequest`, by a monotonic clock. */
@@ -60,17 +60,22 @@ export interface RetryEvent extends Pick<RequestEvent, 'operation' | 'context'> 
   readonly attempt: number;
   /** `random` of the last request (§5.4); undefined if none was signed. */
   readonly requestId: string | undefined;
-  /** The pause before the next attempt, in milliseconds: as `Retry-After` asks, otherwise longer and longer. */
+  /**
+   * The pause before the next attempt, in milliseconds: as `Retry-After` asks, otherwise longer and
+   * longer.
+   */
   readonly delayMs: number;
   /** Why the attempt is repeated. */
   readonly error: RejectedError | NoAnswerError;
 }
 
 /**
- * Functions for traces and metrics. Each attempt calls `onRequest`, and at its end exactly one of the other two.
+ * Functions for traces and metrics. Each attempt calls `onRequest`, and at its end exactly one of
+ * the other two.
  *
- * An error that a hook throws, or a rejected promise that it returns, does not affect the call: the first one of a
- * client is reported as a process warning `UserInfoHookWarning` with the code `USERINFO_HOOK`.
+ * An error that a hook throws, or a rejected promise that it returns, does not affect the call: the
+ * first one of a client is reported as a process warning `UserInfoHookWarning` with the code
+ * `USERINFO_HOOK`.
  *
  * @example
  * const hooks: ClientHooks = { onResponse: (event) => metrics.time(event.operation, event.durationMs) };
@@ -81,7 +86,10 @@ export interface ClientHooks {
   readonly onRequest?: (event: RequestEvent) => void;
   /** Called after each attempt that was answered, also by something other than an envelope. */
   readonly onResponse?: (event: ResponseEvent) => void;
-  /** Called after each attempt that was not: no connection, invalid HTTP, a timeout, or cancelled by the caller. */
+  /**
+   * Called after each attempt that was not: no connection, invalid HTTP, a timeout, or cancelled by
+   * the caller.
+   */
   readonly onNoAnswer?: (event: NoAnswerEvent) => void;
   /** Called before the pause between two attempts of a call or of a row. */
   readonly onRetry?: (event: RetryEvent) => void;
@@ -129,8 +137,8 @@ export interface CallTrace {
 const calls = tracingChannel<unknown, CallTrace>('userinfo:call');
 
 /**
- * Publishes a call on the tracing channel `userinfo:call` of node:diagnostics_channel. Not by `tracePromise`: the
- * caller would be missing in the stack of an error.
+ * Publishes a call on the tracing channel `userinfo:call` of node:diagnostics_channel. Not by
+ * `tracePromise`: the caller would be missing in the stack of an error.
  */
 export async function traceCall(trace: CallTrace, call: () => Promise<Answer>): Promise<Answer> {
   if (!calls.hasSubscribers) return call();
@@ -161,12 +169,18 @@ const messages = {
   onRetry: 'retry',
 } as const;
 
-/** The hooks and the logger of one client. An error in one of them never ends a call, a run or the process. */
+/**
+ * The hooks and the logger of one client. An error in one of them never ends a call, a run or the
+ * process.
+ */
 export function hooksOf(hooks: ClientHooks & { readonly logger?: Logger }) {
   const { logger } = hooks;
   const warned = new Set<WarningType>();
 
-  /** Calls a function of the caller at once; what it throws, or a promise that it returns, does not affect the call. */
+  /**
+   * Calls a function of the caller at once; what it throws, or a promise that it returns, does not
+   * affect the call.
+   */
   function guard(what: string, call: () => unknown): void {
     (async () => call())().catch((error: unknown) =>
       warn(
@@ -197,7 +211,8 @@ export function hooksOf(hooks: ClientHooks & { readonly logger?: Logger }) {
       const hook = hooks[name] as ((event: unknown) => unknown) | undefined;
       if (logger !== undefined) {
         guard('the logger', () => {
-          if (logger.isLevelEnabled?.('debug') !== false) return logger.debug(event(), messages[name]);
+          if (logger.isLevelEnabled?.('debug') !== false)
+            return logger.debug(event(), messages[name]);
         });
       }
       if (hook !== undefined) guard(`the hook ${name}`, () => hook.call(hooks, event()));
@@ -214,7 +229,9 @@ type WarningType = keyof typeof warningCodes;
 
 function textOf(error: unknown): string {
   try {
-    return quoteName(String((error as { message?: unknown } | null | undefined)?.message ?? typeof error));
+    return quoteName(
+      String((error as { message?: unknown } | null | undefined)?.message ?? typeof error),
+    );
   } catch {
     return 'with an error that has no text';
   }
@@ -249,8 +266,12 @@ export function showAnswer(
     return [[name, name === 'location' ? hide(value.replace(/\?.*/s, '')) : value]];
   });
   const answer = isSuccess(outcome) ? outcome : outcome.answer;
-  if (answer === undefined) return { httpStatus, headers, resultCode: undefined, envelope: undefined };
-  const envelope = maskJson(hide(new TextDecoder().decode(answer.body)), (key) => !openKeys.includes(key));
+  if (answer === undefined)
+    return { httpStatus, headers, resultCode: undefined, envelope: undefined };
+  const envelope = maskJson(
+    hide(new TextDecoder().decode(answer.body)),
+    (key) => !openKeys.includes(key),
+  );
   return { httpStatus, headers, resultCode: answer.envelope.code, envelope };
 }
 

@@ -37,26 +37,32 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly channel: string;
   readonly appKey: string;
   /**
-   * The app secret, or where it is fetched: a secret that is rotated needs no new client. A function is called before a
-   * request, not more often than once a second; while it takes its time, other requests use the last secret. With
-   * `lifetimeMs` a secret is used for that long, and fetched anew before its end.
+   * The app secret, or where it is fetched: a secret that is rotated needs no new client. A
+   * function is called before a request, not more often than once a second; while it takes its
+   * time, other requests use the last secret. With `lifetimeMs` a secret is used for that long, and
+   * fetched anew before its end.
    */
   readonly appSecret: string | Secret | SecretProvider | VaultSecret;
   /**
-   * What the spec leaves open, as the platform does it: the content of a platform file. Its recipes sign; on its result
-   * codes depend retries, throttling, hints and `error.means`.
+   * What the spec leaves open, as the platform does it: the content of a platform file. Its recipes
+   * sign; on its result codes depend retries, throttling, hints and `error.means`.
    */
   readonly platform?: PlatformFile;
-  /** Signers of your own (§5.5, §5.6), in place of the recipes of `platform`; they may return promises. */
+  /**
+   * Signers of your own (§5.5, §5.6), in place of the recipes of `platform`; they may return
+   * promises.
+   */
   readonly signing?: RequestSigners;
   /**
-   * Headers of every request, such as the key of a gateway, besides those whose value `platform` has: values, or
-   * functions that return them, for a token that expires.
+   * Headers of every request, such as the key of a gateway, besides those whose value `platform`
+   * has: values, or functions that return them, for a token that expires.
    */
   readonly headers?: Readonly<Record<string, string | Secret | HeaderProvider>>;
   /** Maximum duration of a call with all its attempts, in milliseconds. Default: 10 seconds. */
   readonly timeoutMs?: number;
-  /** Maximum duration of one attempt, of a call and of a row, in milliseconds. Default: `timeoutMs`. */
+  /**
+   * Maximum duration of one attempt, of a call and of a row, in milliseconds. Default: `timeoutMs`.
+   */
   readonly attemptTimeoutMs?: number;
   /** Maximum time to open a connection, in milliseconds. Default: 5 seconds. */
   readonly connectTimeoutMs?: number;
@@ -68,18 +74,22 @@ export interface UserInfoClientOptions extends ClientHooks {
   readonly allowHttp?: boolean;
   /** PEM certificates of authorities to trust in addition to Node's. */
   readonly extraCa?: string;
-  /** PEM certificate of this client, with its chain, for a service or gateway that asks for one. It needs `key`. */
+  /**
+   * PEM certificate of this client, with its chain, for a service or gateway that asks for one. It
+   * needs `key`.
+   */
   readonly cert?: string;
   /** PEM private key of `cert`. */
   readonly key?: string | Secret;
   /**
-   * Address of an http proxy, such as `http://user:password@proxy.example:3128`. Loopback addresses are reached
-   * directly.
+   * Address of an http proxy, such as `http://user:password@proxy.example:3128`. Loopback addresses
+   * are reached directly.
    */
   readonly proxy?: string;
   /**
-   * A dispatcher, of undici 7 or later or of your own, to use instead of the client's own connections; `close` leaves it open.
-   * `connections`, `connectTimeoutMs`, `extraCa`, `cert`, `key` and `proxy` then have no effect.
+   * A dispatcher, of undici 7 or later or of your own, to use instead of the client's own
+   * connections; `close` leaves it open. `connections`, `connectTimeoutMs`, `extraCa`, `cert`,
+   * `key` and `proxy` then have no effect.
    */
   readonly dispatcher?: Dispatcher;
   /** Returns milliseconds since 1970. Default: the system clock. */
@@ -87,23 +97,24 @@ export interface UserInfoClientOptions extends ClientHooks {
   /** Returns a new `random` (§5.4). Default: from a cryptographic source. */
   readonly random?: () => string;
   /**
-   * Receives each attempt, its answer or why there is none, as `debug`, without secrets and personal data; and as `warn`
-   * what is a process warning otherwise: pino, console, or your own.
+   * Receives each attempt, its answer or why there is none, as `debug`, without secrets and
+   * personal data; and as `warn` what is a process warning otherwise: pino, console, or your own.
    */
   readonly logger?: Logger;
 }
 
 /**
- * Returns the current app secret. One call is made at a time, and another one, with `true`, after the service has refused
- * the signature of the secret in use; that request is then sent once more. If there is no secret, and the function
- * fails, returns none or takes longer than `timeoutMs` of the client, a call throws a NoAnswerError with the reason
- * `secret`; if there is one, it stays in use.
+ * Returns the current app secret. One call is made at a time, and another one, with `true`, after
+ * the service has refused the signature of the secret in use; that request is then sent once more.
+ * If there is no secret, and the function fails, returns none or takes longer than `timeoutMs` of
+ * the client, a call throws a NoAnswerError with the reason `secret`; if there is one, it stays in
+ * use.
  */
 export type SecretProvider = (isRefused: boolean) => string | Secret | Promise<string | Secret>;
 
 /**
- * Where the app secret is fetched, and for how long one is used, in milliseconds: the next one is fetched before its end,
- * and requests wait for it after its end.
+ * Where the app secret is fetched, and for how long one is used, in milliseconds: the next one is
+ * fetched before its end, and requests wait for it after its end.
  *
  * @example
  * const appSecret: VaultSecret = {
@@ -117,10 +128,10 @@ export interface VaultSecret {
 }
 
 /**
- * Returns the current value of a header: it is called before a request, not more often than once a second, and again,
- * with `true`, after the service has refused the caller, as by HTTP 401; that request is then sent once more. While it
- * takes its time, other requests are sent with the last value. If there is none, and it fails, a call throws a
- * NoAnswerError with the reason `secret`.
+ * Returns the current value of a header: it is called before a request, not more often than once a
+ * second, and again, with `true`, after the service has refused the caller, as by HTTP 401; that
+ * request is then sent once more. While it takes its time, other requests are sent with the last
+ * value. If there is none, and it fails, a call throws a NoAnswerError with the reason `secret`.
  *
  * @example
  * let token = '';
@@ -162,9 +173,14 @@ export interface CallOptions {
   readonly attemptTimeoutMs?: number;
   /** Maximum number of attempts. Default: that of the client. */
   readonly attempts?: number;
-  /** Headers of this call besides those of the client, such as the ID of a trace; they take precedence. */
+  /**
+   * Headers of this call besides those of the client, such as the ID of a trace; they take
+   * precedence.
+   */
   readonly headers?: Readonly<Record<string, string | Secret>>;
-  /** Any value, such as the ID of a request of your own: hooks and traces of this call receive it. */
+  /**
+   * Any value, such as the ID of a request of your own: hooks and traces of this call receive it.
+   */
   readonly context?: unknown;
 }
 
@@ -195,13 +211,17 @@ const isSecretOrSource: MemberCheck = (value) => {
 export const clientMembers: Shape<UserInfoClientOptions> = {
   what: 'the options of UserInfoClient',
   members: {
-    baseUrl: (value) => (hasMembers(value, { href: 'string', origin: 'string' }) ? null : isText(value)),
+    baseUrl: (value) =>
+      hasMembers(value, { href: 'string', origin: 'string' }) ? null : isText(value),
     tenantCode: isParameter,
     channel: isParameter,
     appKey: isParameter,
     appSecret: isSecretOrSource,
     platform: () => null, // parsePlatform checks it
-    signing: isA('the signers app_sign and sign (recipes belong into platform.signing)', isSignerPair),
+    signing: isA(
+      'the signers app_sign and sign (recipes belong into platform.signing)',
+      isSignerPair,
+    ),
     headers: isPlainObject,
     timeoutMs: isDuration,
     attemptTimeoutMs: isDuration,
@@ -213,7 +233,9 @@ export const clientMembers: Shape<UserInfoClientOptions> = {
     cert: isText,
     key: (value) => isText(value instanceof Secret ? value.reveal() : value),
     proxy: isText,
-    dispatcher: isA('a dispatcher of undici', (value) => hasMembers(value, { dispatch: 'function' })),
+    dispatcher: isA('a dispatcher of undici', (value) =>
+      hasMembers(value, { dispatch: 'function' }),
+    ),
     now: isFunction,
     random: isFunction,
     logger: isA('a logger with debug and warn', (value) =>

@@ -14,8 +14,8 @@ import type { Sender } from './sender.js';
 import type { SignedRequest } from './sign-request.js';
 
 /**
- * Parses the answer to the attempt with this number. The envelope decides, whatever the HTTP status (§7.2). `hide`
- * hides what was sent in the texts of errors.
+ * Parses the answer to the attempt with this number. The envelope decides, whatever the HTTP status
+ * (§7.2). `hide` hides what was sent in the texts of errors.
  */
 export function parseAnswer(
   received: WireAnswer,
@@ -83,7 +83,13 @@ function wrongDataHint({ endpoint }: SignedRequest): string {
 type ParsedText = ReturnType<typeof parseEnvelope>;
 
 /** The envelope of a text. Of a damaged one only ASCII counts: the code, and data of a success. */
-function parseText({ text, damage }: { readonly text: string; readonly damage?: string }): ParsedText {
+function parseText({
+  text,
+  damage,
+}: {
+  readonly text: string;
+  readonly damage?: string;
+}): ParsedText {
   const parsed = parseEnvelope(text);
   if (damage === undefined) return parsed;
   if ('fault' in parsed) return { ...parsed, fault: damage };
@@ -92,7 +98,10 @@ function parseText({ text, damage }: { readonly text: string; readonly damage?: 
   if (JSON.stringify(envelope.data).includes('\ufffd')) {
     return { fault: `a success in ${damage}`, members: { code: envelope.code } };
   }
-  return { envelope, warnings: [...warnings, 'the answer is not in the charset that it names, or UTF-8'] };
+  return {
+    envelope,
+    warnings: [...warnings, 'the answer is not in the charset that it names, or UTF-8'],
+  };
 }
 
 /** Of an answer that names the user, without the 200 of a success. */
@@ -118,7 +127,8 @@ function hintFor(
   }
   if (httpStatus === 401 || httpStatus === 403)
     return 'A gateway before the service may want a header, such as a key: name it under "headers" in the platform file.';
-  if (httpStatus >= 502 && httpStatus <= 504) return `A gateway answered, not the service. ${endpoint.doubt}`;
+  if (httpStatus >= 502 && httpStatus <= 504)
+    return `A gateway answered, not the service. ${endpoint.doubt}`;
   // It may be of a service that did the work: another form of success, or a fault after it.
   const doubt = httpStatus < 300 || httpStatus >= 500 ? `${endpoint.doubt} ` : '';
   if ((httpStatus < 300 && body.length === 0) || String(members.code) === '200')
@@ -126,7 +136,10 @@ function hintFor(
   return `${doubt}Check that the base URL is that of the service: a proxy or another site may have answered.`;
 }
 
-/** §4.1, §4.2: the data of a success names the user; after a passback, the user that the request named. */
+/**
+ * §4.1, §4.2: the data of a success names the user; after a passback, the user that the request
+ * named.
+ */
 function dataFault(
   data: Record<string, unknown>,
   { unionId }: SignedRequest,
@@ -143,12 +156,15 @@ function dataFault(
 const tellingLimits = { characters: 200, members: 6 };
 
 /**
- * Describes an answer that is not an envelope: JSON by its short texts and numbers, an HTML page by its title, anything
- * else by type and size. What may be personal data is masked or left out.
+ * Describes an answer that is not an envelope: JSON by its short texts and numbers, an HTML page by
+ * its title, anything else by type and size. What may be personal data is masked or left out.
  */
 function describeBody(
   { headers, body }: Pick<WireAnswer, 'headers' | 'body'>,
-  { fault, members = {} }: { readonly fault: string; readonly members?: Readonly<Record<string, unknown>> },
+  {
+    fault,
+    members = {},
+  }: { readonly fault: string; readonly members?: Readonly<Record<string, unknown>> },
   hide: (text: string) => string,
 ): string {
   const parts = [fault, ...describeMembers(members, hide)];
@@ -159,11 +175,15 @@ function describeBody(
   const title = /<title[^>]*>([^<]{1,200})/i.exec(hide(body.toString('utf8', 0, 4096)))?.[1];
   if (title !== undefined) parts.push(`titled ${quoteName(title.trim())}`);
   const location = headerOf(headers, 'location');
-  if (location !== undefined) parts.push(`pointing to ${quoteName(hide(location.split('?')[0] ?? ''))}`);
+  if (location !== undefined)
+    parts.push(`pointing to ${quoteName(hide(location.split('?')[0] ?? ''))}`);
   return parts.join(', ');
 }
 
-/** `code "A001"`, `errmsg "bad sign"`; of an `error` that is an object, its members. No user's data, no JSON. */
+/**
+ * `code "A001"`, `errmsg "bad sign"`; of an `error` that is an object, its members. No user's data,
+ * no JSON.
+ */
 function describeMembers(
   members: Readonly<Record<string, unknown>>,
   hide: (text: string) => string,
@@ -175,11 +195,18 @@ function describeMembers(
       ? /^(?:code|msg|message|error)$/i.test(name)
       : /^\w{1,30}$/.test(name) && !/^data$|name$/i.test(name);
     const isJson = /^\s*[[{]/.test(String(value));
-    if (isTelling && typeof value === 'string' && value.length <= tellingLimits.characters && !isJson)
+    if (
+      isTelling &&
+      typeof value === 'string' &&
+      value.length <= tellingLimits.characters &&
+      !isJson
+    )
       return [`${name} ${quoteName(maskWords(hide(value)))}`];
     if (isTelling && (typeof value === 'number' || typeof value === 'boolean'))
       return [`${name} ${maskWords(String(value))}`];
-    return name === 'error' && isObject(value) ? describeMembers({ ...value, error: undefined }, hide) : [];
+    return name === 'error' && isObject(value)
+      ? describeMembers({ ...value, error: undefined }, hide)
+      : [];
   });
   return told.slice(0, tellingLimits.members);
 }

@@ -17,9 +17,11 @@ export function nameHost(host: string, proxy: HttpProxy | null): string {
 }
 
 /**
- * Parses the address of a proxy as in environment variables: `http://user:password@host:3128`, or `host:3128`.
+ * Parses the address of a proxy as in environment variables: `http://user:password@host:3128`, or
+ * `host:3128`.
  *
- * @throws InvalidInputError that begins with `label` and does not repeat the text, which may hold a password
+ * @throws InvalidInputError that begins with `label` and does not repeat the text, which may hold a
+ * password
  */
 export function parseProxy(text: string, label = 'proxy'): HttpProxy {
   const address = text.includes('://') ? text : `http://${text}`;
@@ -41,15 +43,19 @@ function decodePart(encoded: string, label: string): string {
   try {
     return decodeURIComponent(encoded);
   } catch {
-    throw new InvalidInputError(`${label} has a user name or password that is not percent-encoded`, {
-      hint: 'Write a % in it as %25.',
-    });
+    throw new InvalidInputError(
+      `${label} has a user name or password that is not percent-encoded`,
+      {
+        hint: 'Write a % in it as %25.',
+      },
+    );
   }
 }
 
 /**
- * The proxy for a base URL, and the variable that names it: HTTPS_PROXY or HTTP_PROXY by its scheme, unless NO_PROXY
- * lists its host. The lower-case names take precedence, as in curl. `null`: no proxy.
+ * The proxy for a base URL, and the variable that names it: HTTPS_PROXY or HTTP_PROXY by its
+ * scheme, unless NO_PROXY lists its host. The lower-case names take precedence, as in curl. `null`:
+ * no proxy.
  */
 export function proxyFor(baseUrl: string, env: EnvironmentVariables) {
   const { protocol, hostname, port } = new URL(baseUrl);
@@ -57,14 +63,19 @@ export function proxyFor(baseUrl: string, env: EnvironmentVariables) {
   const variable = env[name.toLowerCase()] ? name.toLowerCase() : name;
   const address = env[variable];
   if (!address) return null;
-  const exceptions = (env.no_proxy || env.NO_PROXY || '').split(/[,\s]+/).filter((entry) => entry !== '');
+  const exceptions = (env.no_proxy || env.NO_PROXY || '')
+    .split(/[,\s]+/)
+    .filter((entry) => entry !== '');
   const usedPort = port || (protocol === 'https:' ? '443' : '80');
-  return exceptions.some((entry) => covers(entry, hostname, usedPort)) ? null : { address, variable };
+  return exceptions.some((entry) => covers(entry, hostname, usedPort))
+    ? null
+    : { address, variable };
 }
 
 /**
- * Whether an entry of NO_PROXY matches: `*` any host; a name, `.name` and `*.name` that host and its subdomains;
- * `:port` limits it to a port; an address and a number of bits, such as `10.0.0.0/8`, the addresses of that network.
+ * Whether an entry of NO_PROXY matches: `*` any host; a name, `.name` and `*.name` that host and
+ * its subdomains; `:port` limits it to a port; an address and a number of bits, such as
+ * `10.0.0.0/8`, the addresses of that network.
  */
 function covers(entry: string, hostname: string, port: string): boolean {
   if (entry === '*') return true;
@@ -76,7 +87,10 @@ function covers(entry: string, hostname: string, port: string): boolean {
   return hostname === covered || hostname.endsWith(`.${covered}`);
 }
 
-/** Whether a host is an address in a network such as `10.0.0.0/8`. What is no network has no address, as in curl. */
+/**
+ * Whether a host is an address in a network such as `10.0.0.0/8`. What is no network has no
+ * address, as in curl.
+ */
 function isInNetwork(hostname: string, network: string): boolean {
   const { BlockList, isIP } = process.getBuiltinModule('node:net');
   const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');

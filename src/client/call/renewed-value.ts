@@ -2,7 +2,9 @@ import { InvalidInputError } from '../../core/contract/errors.js';
 import { isPromise } from '../../core/signing/signer.js';
 import { NoAnswerError } from './errors.js';
 
-/** Pause after a call that failed before the next one that no request waits for, in milliseconds. */
+/**
+ * Pause after a call that failed before the next one that no request waits for, in milliseconds.
+ */
 const afterFailureMs = 1_000;
 
 /** Fetches a value, and limits how long it is used; times in milliseconds. */
@@ -26,8 +28,8 @@ interface ValueSource<T> {
 }
 
 /**
- * The app secret, or the values of headers: fixed, or returned by a function of the caller, which is called by one
- * request at a time, when its value is old, and again when the service refuses it.
+ * The app secret, or the values of headers: fixed, or returned by a function of the caller, which
+ * is called by one request at a time, when its value is old, and again when the service refuses it.
  */
 export class RenewedValue<T> {
   readonly #source: ValueSource<T> | null;
@@ -54,7 +56,8 @@ export class RenewedValue<T> {
   /**
    * The value of the next request.
    *
-   * @throws NoAnswerError as `fetch` does, or InvalidInputError if it returns a promise and no call was made yet
+   * @throws NoAnswerError as `fetch` does, or InvalidInputError if it returns a promise and no call
+   * was made yet
    */
   get current(): T {
     if (this.known !== null || this.#source === null) return this.known as T;
@@ -77,12 +80,16 @@ export class RenewedValue<T> {
   prepare(): Promise<void> | undefined {
     if (this.#source === null) return undefined;
     const now = performance.now();
-    const isNeeded = this.known === null || this.#isRefused || now - this.#since >= this.#source.lifetimeMs;
+    const isNeeded =
+      this.known === null || this.#isRefused || now - this.#since >= this.#source.lifetimeMs;
     if (isNeeded || now >= this.#renewalAt) this.#fetched ??= this.#renew(this.#source, isNeeded);
     return isNeeded ? (this.#fetched ?? undefined) : undefined;
   }
 
-  async #renew({ fetch, what, freshMs, limitMs, warn }: ValueSource<T>, isNeeded: boolean): Promise<void> {
+  async #renew(
+    { fetch, what, freshMs, limitMs, warn }: ValueSource<T>,
+    isNeeded: boolean,
+  ): Promise<void> {
     this.#calls += 1;
     const call = this.#calls;
     const use = (value: T) => {
@@ -111,8 +118,9 @@ export class RenewedValue<T> {
   }
 
   /**
-   * Whether a request that was sent at `sentAt` is to be sent again with another value: the service refused the one that
-   * was sent, which is old, or has proven good before. `isProof`: an answer showed that the value is good.
+   * Whether a request that was sent at `sentAt` is to be sent again with another value: the service
+   * refused the one that was sent, which is old, or has proven good before. `isProof`: an answer
+   * showed that the value is good.
    */
   isOutdated(isRefusal: boolean, isProof: boolean, sentAt: number): boolean {
     if (this.#source === null) return false;
@@ -139,7 +147,12 @@ export function callProvider<T>(
   parse: (given: unknown) => T,
 ): T | Promise<T> {
   const failed = (cause: unknown): never => {
-    throw notProvided(what, 'failed', 'Its error is the cause; try again when it returns the value.', cause);
+    throw notProvided(
+      what,
+      'failed',
+      'Its error is the cause; try again when it returns the value.',
+      cause,
+    );
   };
   let given: unknown;
   try {
@@ -160,6 +173,17 @@ export function didNotReturn(what: string, limitMs: number): NoAnswerError {
 }
 
 /** No request can be signed or sent. Nothing was sent, unless by earlier attempts of the call. */
-export function notProvided(what: string, did: string, hint: string, cause?: unknown): NoAnswerError {
-  return new NoAnswerError(`${what} ${did}`, { reason: 'secret', received: false, attempts: 0, hint, cause });
+export function notProvided(
+  what: string,
+  did: string,
+  hint: string,
+  cause?: unknown,
+): NoAnswerError {
+  return new NoAnswerError(`${what} ${did}`, {
+    reason: 'secret',
+    received: false,
+    attempts: 0,
+    hint,
+    cause,
+  });
 }

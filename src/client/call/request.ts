@@ -25,21 +25,26 @@ import {
 export interface ReadInput<Name extends string = string> {
   /** The authorization code issued to the user. */
   readonly code: string;
-  /** Names of the requested pieces of information, at least one. Default: all that the code authorizes. */
+  /**
+   * Names of the requested pieces of information, at least one. Default: all that the code
+   * authorizes.
+   */
   readonly infoNames?: readonly (Name & InfoName<Name>)[];
   /** Not sent unless given. */
   readonly scope?: string;
 }
 
 /**
- * Input of a passback (§4.2): `unionId` takes priority over `primaryKey`, the key of `userInfo` that identifies the
- * user.
+ * Input of a passback (§4.2): `unionId` takes priority over `primaryKey`, the key of `userInfo`
+ * that identifies the user.
  *
  * @example
  * const byId: PassbackInput = { unionId: 'u1', userInfo: { acme_level: 'gold' } };
  * const byKey: PassbackInput = { primaryKey: 'mobile', userInfo: { mobile: '13800001111' } };
  */
-export type PassbackInput<Info extends object = UserInfo> = { readonly userInfo: FlatUserInfo<Info> } & (
+export type PassbackInput<Info extends object = UserInfo> = {
+  readonly userInfo: FlatUserInfo<Info>;
+} & (
   | { readonly unionId: string; readonly primaryKey?: string | undefined }
   | { readonly unionId?: undefined; readonly primaryKey: string & keyof Info }
 );
@@ -47,7 +52,10 @@ export type PassbackInput<Info extends object = UserInfo> = { readonly userInfo:
 /** A checked request before it is signed: the part that is the same for all attempts. */
 export interface PlainRequest {
   readonly endpoint: Endpoint;
-  /** The parameters of the operation, without those of the caller, in the order of the spec's tables. */
+  /**
+   * The parameters of the operation, without those of the caller, in the order of the spec's
+   * tables.
+   */
   readonly parameters: Parameters;
   /** The names that a read requests; none for the whole record, and for a passback. */
   readonly infoNames: readonly string[];
@@ -77,15 +85,24 @@ const passbackMembers: Shape<{ unionId: string; primaryKey: string; userInfo: Us
  *
  * @throws InvalidInputError
  */
-export function readRequest<Name extends string>(input: ReadInput<Name>, isRow = false): PlainRequest {
+export function readRequest<Name extends string>(
+  input: ReadInput<Name>,
+  isRow = false,
+): PlainRequest {
   checkMembers(readMembers, input, isRow);
   const { code, infoNames, scope } = input as unknown as ReadInput;
   // Checked again when the request is signed; here the stack of the error leads to the caller.
   if (code === '') {
-    throw new InvalidInputError('parameter code is missing', { resultCode: resultCode.missingParameter });
+    throw new InvalidInputError('parameter code is missing', {
+      resultCode: resultCode.missingParameter,
+    });
   }
   const names = infoNames === undefined ? [] : checkInfoNames(infoNames);
-  return plainRequest(endpointNamed.read, { code, scope, info_name: names.join(',') || undefined }, names);
+  return plainRequest(
+    endpointNamed.read,
+    { code, scope, info_name: names.join(',') || undefined },
+    names,
+  );
 }
 
 /**

@@ -8,10 +8,13 @@ import { NoAnswerError, RejectedError } from './errors.js';
 export type AttemptOutcome = Answer | RejectedError | NoAnswerError;
 
 /**
- * Whether a request may be sent again. A read, which uses up its code, only if the service has certainly not acted on
- * it; a repeatable one also if that is unknown, and after a server error.
+ * Whether a request may be sent again. A read, which uses up its code, only if the service has
+ * certainly not acted on it; a repeatable one also if that is unknown, and after a server error.
  */
-export function mayRetry({ repeatable }: Pick<Endpoint, 'repeatable'>, outcome: AttemptOutcome): boolean {
+export function mayRetry(
+  { repeatable }: Pick<Endpoint, 'repeatable'>,
+  outcome: AttemptOutcome,
+): boolean {
   if (isSuccess(outcome)) return false;
   if (!mayHaveActed(outcome)) return !concernsEveryRequest(outcome);
   if (!repeatable) return false;
@@ -21,8 +24,8 @@ export function mayRetry({ repeatable }: Pick<Endpoint, 'repeatable'>, outcome: 
 }
 
 /**
- * Whether no other request would get further: the runtime has no sockets, a certificate is not trusted, or a proxy refuses its password, which
- * must not be sent often.
+ * Whether no other request would get further: the runtime has no sockets, a certificate is not
+ * trusted, or a proxy refuses its password, which must not be sent often.
  */
 export function concernsEveryRequest(outcome: AttemptOutcome): boolean {
   if (!(outcome instanceof NoAnswerError)) return false;
@@ -35,7 +38,10 @@ export function isSuccess(outcome: AttemptOutcome): outcome is Answer {
   return 'envelope' in outcome;
 }
 
-/** Whether the service may have acted on the request: it may have arrived, and was not turned away unread. */
+/**
+ * Whether the service may have acted on the request: it may have arrived, and was not turned away
+ * unread.
+ */
 export function mayHaveActed(outcome: AttemptOutcome): boolean {
   if (isSuccess(outcome)) return true;
   if (isThrottled(outcome)) return false;
@@ -48,7 +54,10 @@ export function refusesSignature(outcome: AttemptOutcome): boolean {
   return outcome.means === 'wrongAppSign' || outcome.means === 'wrongSign';
 }
 
-/** Whether the request was refused because there were too many, by the service or by a proxy before it. */
+/**
+ * Whether the request was refused because there were too many, by the service or by a proxy before
+ * it.
+ */
 export function isThrottled(outcome: RejectedError | NoAnswerError): boolean {
   if (outcome.httpStatus === 429) return true;
   return outcome instanceof RejectedError && outcome.entry?.retry === 'later';
@@ -68,7 +77,10 @@ export function isFaultOfService(refusal: RejectedError): boolean {
   return refusal.httpStatus >= 500 || refusal.entry?.retry === 'repeatable';
 }
 
-/** Pause before attempt number `next` (2 and up), in milliseconds: as the service requested, otherwise back-off. */
+/**
+ * Pause before attempt number `next` (2 and up), in milliseconds: as the service requested,
+ * otherwise back-off.
+ */
 export function pauseBefore(next: number, retryAfterMs: number | undefined): number {
   return retryAfterMs ?? backOffMs(next - 2, Math.random);
 }
@@ -77,8 +89,9 @@ export function pauseBefore(next: number, retryAfterMs: number | undefined): num
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * Parses `Retry-After` into milliseconds from now; `undefined` if it is missing or invalid. A date is relative to
- * the answer's own `Date`, so that a wrong local clock does no harm; without it, to `now`, milliseconds since 1970.
+ * Parses `Retry-After` into milliseconds from now; `undefined` if it is missing or invalid. A date
+ * is relative to the answer's own `Date`, so that a wrong local clock does no harm; without it, to
+ * `now`, milliseconds since 1970.
  */
 export function parseRetryAfter(headers: AnswerHeaders, now: number): number | undefined {
   const retryAfter = headerOf(headers, 'retry-after');

@@ -27,15 +27,24 @@ import { type AttemptOutcome, isSuccess, refusesCaller, refusesSignature } from 
 import { type SignedRequest, type SigningApp, signRequest } from './sign-request.js';
 import { RequestHeaders } from './wire-request.js';
 
-/** `random` (§5.4): the maximum length of §8, hexadecimal, 74 bits of it from a cryptographic source. */
+/**
+ * `random` (§5.4): the maximum length of §8, hexadecimal, 74 bits of it from a cryptographic
+ * source.
+ */
 export const randomString = () => randomUUID().replaceAll('-', '').slice(0, randomLength.max);
 
-/** Age from which the value of a function is renewed, in milliseconds, unless it has a life time of its own. */
+/**
+ * Age from which the value of a function is renewed, in milliseconds, unless it has a life time of
+ * its own.
+ */
 const freshMs = 1_000;
 /** The part of its life after which a value is renewed. */
 const renewalPart = 0.8;
 
-/** Signs the requests of one app to one deployment, and has the connections to it; an `Attempt` sends each of them. */
+/**
+ * Signs the requests of one app to one deployment, and has the connections to it; an `Attempt`
+ * sends each of them.
+ */
 export class Sender {
   readonly options: UserInfoClientOptions;
   readonly baseUrl: string;
@@ -61,17 +70,19 @@ export class Sender {
   wasAnswered = false;
 
   /**
-   * `shared` is another sender to the same base URL, whose connections this one uses and does not close.
+   * `shared` is another sender to the same base URL, whose connections this one uses and does not
+   * close.
    *
-   * @throws InvalidInputError that names the invalid option, or for plain http to another machine without
-   * `allowHttp`
+   * @throws InvalidInputError that names the invalid option, or for plain http to another machine
+   * without `allowHttp`
    * @throws RecipeError for an invalid recipe
    */
   constructor(options: UserInfoClientOptions, shared?: Sender) {
     checkMembers(clientMembers, options);
     const { appSecret, platform, signing } = options;
     // Options are printed with a client.
-    this.options = typeof appSecret === 'string' ? { ...options, appSecret: new Secret(appSecret) } : options;
+    this.options =
+      typeof appSecret === 'string' ? { ...options, appSecret: new Secret(appSecret) } : options;
     this.baseUrl = parseBaseUrl(String(options.baseUrl), 'the option baseUrl');
     refuseApiPath(this.baseUrl, 'the option baseUrl');
     refusePlainHttp(this.baseUrl, options.allowHttp === true, 'allowHttp', 'the option baseUrl');
@@ -84,12 +95,15 @@ export class Sender {
     const { result_codes } = this.platform;
     this.resultCodes =
       like?.resultCodes ??
-      (result_codes === null ? ownResultCodes : parseResultCodes(result_codes, 'the option platform'));
+      (result_codes === null
+        ? ownResultCodes
+        : parseResultCodes(result_codes, 'the option platform'));
     this.#app = {
       tenantCode: options.tenantCode,
       channel: options.channel,
       appKey: options.appKey,
-      signers: like === undefined ? (signing ?? compileRecipes(this.platform.signing)) : like.#app.signers,
+      signers:
+        like === undefined ? (signing ?? compileRecipes(this.platform.signing)) : like.#app.signers,
     };
     this.#random = options.random ?? randomString;
     this.now = options.now ?? Date.now;
@@ -106,7 +120,12 @@ export class Sender {
     const given = typeof appSecret === 'function' ? { fetch: appSecret } : appSecret;
     this.#secret = new RenewedValue(
       typeof given === 'object' && 'fetch' in given
-        ? { ...source, ...lifeOf(given), what: secretFunction, fetch: this.#secretFetch(given.fetch) }
+        ? {
+            ...source,
+            ...lifeOf(given),
+            what: secretFunction,
+            fetch: this.#secretFetch(given.fetch),
+          }
         : { fixed: toSecret(given) },
     );
     const headers = headerSource(this.platform.headers, options.headers ?? {});
@@ -134,7 +153,8 @@ export class Sender {
   /**
    * The headers of the next request, with those of its call or run, which take precedence.
    *
-   * @throws InvalidInputError for one that would send the secret: either may have come from a function meanwhile
+   * @throws InvalidInputError for one that would send the secret: either may have come from a
+   * function meanwhile
    */
   headersWith(more: ReadonlyMap<string, string> | undefined): RequestHeaders {
     const own = this.#headers.current;
@@ -150,10 +170,11 @@ export class Sender {
   }
 
   /**
-   * Fetches the app secret and the values of headers, if functions return them and they are old. Returns a promise
-   * if the next request has to wait for them.
+   * Fetches the app secret and the values of headers, if functions return them and they are old.
+   * Returns a promise if the next request has to wait for them.
    *
-   * @throws NoAnswerError with the reason `secret` if a function fails, returns no value, or takes too long
+   * @throws NoAnswerError with the reason `secret` if a function fails, returns no value, or takes
+   * too long
    */
   prepare(): Promise<unknown> | undefined {
     const [secret, headers] = [this.#secret.prepare(), this.#headers.prepare()];
@@ -162,7 +183,10 @@ export class Sender {
       : Promise.all([secret, headers]);
   }
 
-  /** Whether a request that was sent at `sentAt` is to be sent again with another secret, or other values of headers. */
+  /**
+   * Whether a request that was sent at `sentAt` is to be sent again with another secret, or other
+   * values of headers.
+   */
   isOutdated(outcome: AttemptOutcome, sentAt: number): boolean {
     const isAnswer = isSuccess(outcome) || outcome instanceof RejectedError;
     return (
@@ -172,14 +196,16 @@ export class Sender {
   }
 
   /**
-   * Signs a request for one attempt, with a new `random` and `timestamp` (§5.4); a promise if a signer returns one.
+   * Signs a request for one attempt, with a new `random` and `timestamp` (§5.4); a promise if a
+   * signer returns one.
    *
    * @throws InvalidInputError for a request that breaks a rule of §4 or §8
    * @throws NoAnswerError as `prepare` does, if no secret was fetched before
    */
   signAttempt(request: PlainRequest): SignedRequest | PromiseLike<SignedRequest> {
     const random: unknown = this.#random();
-    if (typeof random !== 'string') throw new InvalidInputError('what the option random returns is not text');
+    if (typeof random !== 'string')
+      throw new InvalidInputError('what the option random returns is not text');
     const moment = { random, timestamp: Math.floor(this.now() / 1000) };
     return signRequest(request, this.baseUrl, this.#app, this.#secret.current, moment);
   }
@@ -201,10 +227,14 @@ function lifeOf({ lifetimeMs }: Partial<VaultSecret>) {
  *
  * @throws InvalidInputError for a header that holds it
  */
-function refuseSecretIn(headers: ReadonlyMap<string, string> | undefined, secret: Secret | null): void {
+function refuseSecretIn(
+  headers: ReadonlyMap<string, string> | undefined,
+  secret: Secret | null,
+): void {
   if (secret === null || headers === undefined) return;
   const [name] = [...headers].find(([, value]) => value.includes(secret.reveal())) ?? [];
-  if (name !== undefined) throw new InvalidInputError(`the header ${name} would send the app secret`);
+  if (name !== undefined)
+    throw new InvalidInputError(`the header ${name} would send the app secret`);
 }
 
 function toSecret(given: string | Secret): Secret {

@@ -44,8 +44,9 @@ interface Moment {
 }
 
 /**
- * The request that a recipe signs: its parameters in the order of the endpoint's table (§4), `app_sign` empty and
- * `sign` absent. The query is encoded only for signers that use it: each read would pay for it.
+ * The request that a recipe signs: its parameters in the order of the endpoint's table (§4),
+ * `app_sign` empty and `sign` absent. The query is encoded only for signers that use it: each read
+ * would pay for it.
  */
 export function signableRequest(
   request: PlainRequest,
@@ -64,12 +65,25 @@ export function signableRequest(
     params.push(parameter.in === 'form' ? [name, value, 'form'] : [name, value]);
   }
   const body = hasForm(endpoint) ? encodeIn(endpoint, 'form', parameters) : null;
-  const signable = { method: endpoint.method, url: baseUrl + endpoint.path, params, body, extra: {} };
+  const signable = {
+    method: endpoint.method,
+    url: baseUrl + endpoint.path,
+    params,
+    body,
+    extra: {},
+  };
   return usesQuery ? { ...signable, query: encodeIn(endpoint, 'query', values) } : signable;
 }
 
-/** The values of a request's parameters by name, before it is signed: those of §5.3, and those of its operation. */
-function valuesOf({ parameters }: PlainRequest, caller: Omit<SigningApp, 'signers'>, moment: Moment) {
+/**
+ * The values of a request's parameters by name, before it is signed: those of §5.3, and those of
+ * its operation.
+ */
+function valuesOf(
+  { parameters }: PlainRequest,
+  caller: Omit<SigningApp, 'signers'>,
+  moment: Moment,
+) {
   return new Map(parameters)
     .set('tenant_code', caller.tenantCode)
     .set('app_key', caller.appKey)
@@ -96,7 +110,9 @@ export function signRequest(
   const usesQuery = signers.app_sign.usesQuery === true || signers.sign.usesQuery === true;
   const signable = signableRequest(request, baseUrl, app, moment, usesQuery);
   const withSignatures = ({ app_sign, sign }: Digests): SignedRequest => {
-    const values = valuesOf(request, app, moment).set('app_sign', app_sign.digest).set('sign', sign.digest);
+    const values = valuesOf(request, app, moment)
+      .set('app_sign', app_sign.digest)
+      .set('sign', sign.digest);
     // The other texts were checked when the client was created, and when the request was built.
     checkText('random', moment.random);
     checkParameters(endpoint, values);
@@ -115,12 +131,16 @@ export function signRequest(
   return isPromise(signed) ? signed.then(withSignatures) : withSignatures(signed);
 }
 
-/** Encodes the values of one place, in the order of the endpoint's table; its names need no encoding. */
+/**
+ * Encodes the values of one place, in the order of the endpoint's table; its names need no
+ * encoding.
+ */
 function encodeIn(endpoint: Endpoint, place: Parameter['in'], values: Parameters): string {
   let text = '';
   for (const parameter of endpoint.parameters) {
     const value = parameter.in === place ? values.get(parameter.name) : undefined;
-    if (value !== undefined) text += `${text === '' ? '' : '&'}${parameter.name}=${encodeText(value)}`;
+    if (value !== undefined)
+      text += `${text === '' ? '' : '&'}${parameter.name}=${encodeText(value)}`;
   }
   return text;
 }

@@ -10,8 +10,8 @@ type Tls = typeof import('node:tls') & { getCACertificates?: (type: 'default') =
 const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
- * A TLS context that trusts Node's authorities and those that are given, and shows the certificate of the client;
- * `undefined` if neither is given.
+ * A TLS context that trusts Node's authorities and those that are given, and shows the certificate
+ * of the client; `undefined` if neither is given.
  *
  * @throws InvalidInputError as `checkAuthorities` and `checkClientCertificate` do
  */
@@ -23,9 +23,11 @@ export function secureContextWith({
   if (extraCa === undefined && cert === undefined && key === undefined) return undefined;
   // Loading it takes 5 ms: only clients with further authorities do.
   const tls: Tls = process.getBuiltinModule('node:tls');
-  // Setting any authority replaces Node's own, so those are added; only Node 22.15 and later has all of them.
+  // Setting any authority replaces Node's own, so those are added; only Node 22.15 and later has
+  // all of them.
   const trusted = tls.getCACertificates?.('default') ?? tls.rootCertificates;
-  const ca = extraCa === undefined ? {} : { ca: [...trusted, ...checkAuthorities(extraCa, 'extraCa')] };
+  const ca =
+    extraCa === undefined ? {} : { ca: [...trusted, ...checkAuthorities(extraCa, 'extraCa')] };
   if (cert === undefined && key === undefined) return tls.createSecureContext(ca);
   return tls.createSecureContext({ ...ca, ...checkClientCertificate(cert, key) });
 }
@@ -33,7 +35,8 @@ export function secureContextWith({
 /**
  * Checks that a certificate and a private key belong together; `labels` name them in errors.
  *
- * @throws InvalidInputError if one is missing or cannot be read, or the key is of another certificate
+ * @throws InvalidInputError if one is missing or cannot be read, or the key is of another
+ * certificate
  */
 export function checkClientCertificate(
   cert: string | undefined,
@@ -68,8 +71,11 @@ export function checkClientCertificate(
 export function checkAuthorities(pem: string, label: string): string[] {
   const found = pem.match(certificate) ?? [];
   if (found.length > 0 && found.every(isCertificate)) return found;
-  const fault = found.length === 0 ? 'holds no certificate' : 'holds a certificate that cannot be read';
-  throw new InvalidInputError(`${label} ${fault}`, { hint: 'Pass PEM text (-----BEGIN CERTIFICATE-----).' });
+  const fault =
+    found.length === 0 ? 'holds no certificate' : 'holds a certificate that cannot be read';
+  throw new InvalidInputError(`${label} ${fault}`, {
+    hint: 'Pass PEM text (-----BEGIN CERTIFICATE-----).',
+  });
 }
 
 function isCertificate(pem: string): boolean {

@@ -4,8 +4,8 @@ import { NoAnswerError, type NoAnswerReason } from './errors.js';
 import type { HttpProxy } from './proxy.js';
 
 /**
- * A proxy did not let a request through. The message completes "the proxy, which …". The error has a code of its own:
- * for those of undici the pool would open the next connection at once.
+ * A proxy did not let a request through. The message completes "the proxy, which …". The error has
+ * a code of its own: for those of undici the pool would open the next connection at once.
  */
 export class TunnelError extends Error {
   readonly code = 'ERR_PROXY_TUNNEL';
@@ -28,14 +28,18 @@ interface Failure {
   readonly received: boolean;
   readonly message: (host: string) => string;
   readonly hint: string;
-  /** Whether the hint says no more than that it is not known whether the request was carried out. */
+  /**
+   * Whether the hint says no more than that it is not known whether the request was carried out.
+   */
   readonly isDoubtful?: true;
 }
 
 /** Errors of undici's parser have this name, but not always a code. */
 const notHttp = 'HTTPParserError';
 
-/** A service that wants a certificate may close the connection after it was opened, without a word. */
+/**
+ * A service that wants a certificate may close the connection after it was opened, without a word.
+ */
 const certificateAdvice =
   'If it never answers: the service may want a client certificate (options cert and key; --client-cert, --client-key).';
 
@@ -48,7 +52,9 @@ const connectionLost: Failure = {
   isDoubtful: true,
 };
 
-/** The connection closed before the whole request was written: the service cannot have acted on it. */
+/**
+ * The connection closed before the whole request was written: the service cannot have acted on it.
+ */
 const notSent: Failure = {
   reason: 'reset',
   received: false,
@@ -114,7 +120,9 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
 interface FailedRequest {
   /** Whether the sockets are our own: an error without a code is then none of a socket. */
   readonly isOwn?: boolean;
-  /** Whether it may be that the service closes connections because they show no client certificate. */
+  /**
+   * Whether it may be that the service closes connections because they show no client certificate.
+   */
   readonly mayWantCertificate?: boolean;
   /** With the proxy, as `nameHost` names it. */
   readonly host: string;
@@ -126,11 +134,19 @@ interface FailedRequest {
 }
 
 /** Translates an error of the transport. */
-export function toNoAnswerError(error: NodeJS.ErrnoException, request: FailedRequest): NoAnswerError {
+export function toNoAnswerError(
+  error: NodeJS.ErrnoException,
+  request: FailedRequest,
+): NoAnswerError {
   const { host, proxy, endpoint, started } = request;
   if (error instanceof TunnelError) return refusedByProxy(host, `, which ${error.message}`, error);
   const code = error.name === notHttp ? notHttp : typeof error.code === 'string' ? error.code : '';
-  if (code === '' && request.isOwn === true && error.syscall === undefined && error.name !== 'AbortError') {
+  if (
+    code === '' &&
+    request.isOwn === true &&
+    error.syscall === undefined &&
+    error.name !== 'AbortError'
+  ) {
     const hint =
       'The cause says why. userinfo-exchange needs the sockets of Node, Bun or Deno: call it from a server.';
     const details = { reason: 'runtime', received: false, hint, cause: error } as const;
@@ -143,9 +159,11 @@ export function toNoAnswerError(error: NodeJS.ErrnoException, request: FailedReq
   const cause = withoutData(error, code);
   if (proxy !== null && !started && reason !== 'tls') return refusedByProxy(host, shown, cause);
   // Not known whether it was carried out: what may be repeated is tried again as the failure says.
-  const isDoubtful = failure.isDoubtful || (endpoint?.repeatable === false && reason !== 'not-envelope');
+  const isDoubtful =
+    failure.isDoubtful || (endpoint?.repeatable === false && reason !== 'not-envelope');
   const hint = (received && isDoubtful && endpoint?.doubt) || failure.hint;
-  const advice = reason === 'reset' && request.mayWantCertificate === true ? ` ${certificateAdvice}` : '';
+  const advice =
+    reason === 'reset' && request.mayWantCertificate === true ? ` ${certificateAdvice}` : '';
   return new NoAnswerError(message(host) + shown, { reason, received, hint: hint + advice, cause });
 }
 
@@ -169,7 +187,9 @@ function findFailure(error: NodeJS.ErrnoException, code: string, started: boolea
   return started && error.syscall !== 'write' ? connectionLost : notSent;
 }
 
-/** undici's parser adds the bytes that it could not parse to its error: they may hold personal data. */
+/**
+ * undici's parser adds the bytes that it could not parse to its error: they may hold personal data.
+ */
 function withoutData(error: Error, code: string): Error {
   return 'data' in error ? Object.assign(new Error(error.message), { code }) : error;
 }

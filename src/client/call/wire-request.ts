@@ -27,10 +27,19 @@ export function toWireRequest(
 ): WireRequest {
   const contentType = body === null ? null : formContentType;
   const url = new URL(baseUrl + target);
-  return { method: endpoint.method, url, contentType, headers: Object.fromEntries(headers.given), body };
+  return {
+    method: endpoint.method,
+    url,
+    contentType,
+    headers: Object.fromEntries(headers.given),
+    body,
+  };
 }
 
-/** Answers are read as they are: without a content encoding. Protection services may refuse requests without a `User-Agent`. */
+/**
+ * Answers are read as they are: without a content encoding. Protection services may refuse requests
+ * without a `User-Agent`.
+ */
 const usualHeaders = {
   accept: 'application/json',
   'accept-encoding': 'identity',
@@ -40,7 +49,10 @@ const usualHeaders = {
 /** Shorter values are words, and no secrets. */
 const shortestHidden = 8;
 
-/** The headers of requests: names and values alternating, which undici processes faster than an object. */
+/**
+ * The headers of requests: names and values alternating, which undici processes faster than an
+ * object.
+ */
 export class RequestHeaders {
   /** Additional headers, by their names in lower case. */
   readonly given: ReadonlyMap<string, string>;

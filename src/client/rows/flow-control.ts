@@ -8,28 +8,33 @@ export interface Pacing {
   /** Maximum number of requests a second; `null`: unlimited. */
   readonly ratePerSecond: number | null;
   /**
-   * Maximum number of attempts a row. An attempt that is throttled while other rows are served does not count, nor
-   * one that does not reach the service while no other row does.
+   * Maximum number of attempts a row. An attempt that is throttled while other rows are served does
+   * not count, nor one that does not reach the service while no other row does.
    */
   readonly attempts: number;
   /** Time-out of one attempt, in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** The limit grows after this time, in milliseconds, with that many answers, of which none is throttled. */
+/**
+ * The limit grows after this time, in milliseconds, with that many answers, of which none is
+ * throttled.
+ */
 const windowMs = 100;
 const windowAnswers = 8;
 
 /** After a pause, at most the requests of this many milliseconds are sent at once. */
 const burstMs = 50;
 
-/** After this many consecutive attempts that did not reach the service, it counts as unreachable. */
+/**
+ * After this many consecutive attempts that did not reach the service, it counts as unreachable.
+ */
 const missesToPause = 5;
 /** The longest pause between two attempts while the service is unreachable, in milliseconds. */
 const maxProbePauseMs = 1_000;
 /**
- * How long to wait for an unreachable service, in milliseconds. One that never answered probably has a wrong
- * address.
+ * How long to wait for an unreachable service, in milliseconds. One that never answered probably
+ * has a wrong address.
  */
 const patienceMs = { before: 3_000, after: 30_000 } as const;
 
@@ -43,9 +48,10 @@ export interface Signal {
 }
 
 /**
- * Flow control: the configured rate and concurrency, or less if the service cannot handle it. The number of requests
- * under way starts low, doubles with each good window, halves when the service throttles, and then grows slowly. A
- * service that is slow gets fewer requests a second by itself. Times are in milliseconds; `random` is from 0 to below 1.
+ * Flow control: the configured rate and concurrency, or less if the service cannot handle it. The
+ * number of requests under way starts low, doubles with each good window, halves when the service
+ * throttles, and then grows slowly. A service that is slow gets fewer requests a second by itself.
+ * Times are in milliseconds; `random` is from 0 to below 1.
  */
 export function flowControl(
   { concurrency, ratePerSecond }: Pick<Pacing, 'concurrency' | 'ratePerSecond'>,

@@ -50,7 +50,9 @@ export function classify(endpoint: Pick<Endpoint, 'repeatable'>, outcome: Attemp
   return outcome.entry?.refuses === 'caller' ? 'fatal' : 'final';
 }
 
-/** Whether the attempt did not reach the service: no connection, or an answer from something else. */
+/**
+ * Whether the attempt did not reach the service: no connection, or an answer from something else.
+ */
 export function missedService(outcome: AttemptOutcome): boolean {
   if (!(outcome instanceof NoAnswerError)) return false;
   return ['dns', 'connect', 'not-envelope'].includes(outcome.reason);

@@ -38,12 +38,14 @@ export interface EngineListener<Row> {
 const checksPerTimeout = 20;
 const minCheckMs = 10;
 
-/** The longest `Retry-After` that a run waits for, in milliseconds, unless its time-out is longer. */
+/**
+ * The longest `Retry-After` that a run waits for, in milliseconds, unless its time-out is longer.
+ */
 const maxRetryAfterMs = 5 * 60_000;
 
 /**
- * Sends many rows at a time until each has its outcome. Costs little a row: everything happens in callbacks,
- * without a promise, a timer or an abort signal for each row.
+ * Sends many rows at a time until each has its outcome. Costs little a row: everything happens in
+ * callbacks, without a promise, a timer or an abort signal for each row.
  */
 export function rowEngine<Row extends SourceRow>(
   batches: AsyncIterator<readonly Row[]>,
@@ -65,7 +67,10 @@ export function rowEngine<Row extends SourceRow>(
   let error: unknown;
   /** Ends the run; `null` before it starts, and after its end. */
   let end: (() => void) | null = null;
-  /** Whether a secret, or the value of a header, is being fetched, and how often that failed in a row. */
+  /**
+   * Whether a secret, or the value of a header, is being fetched, and how often that failed in a
+   * row.
+   */
   let isPreparing = false;
   let unprepared = 0;
   /** Whether a turn is due at the end of this turn of the event loop. */
@@ -97,7 +102,9 @@ export function rowEngine<Row extends SourceRow>(
 
   /** One timer serves all rows. */
   function expire(now: number): void {
-    const late = queue.open.filter(({ pending, startedAt }) => pending && now - startedAt >= timeoutMs);
+    const late = queue.open.filter(
+      ({ pending, startedAt }) => pending && now - startedAt >= timeoutMs,
+    );
     for (const { pending } of late) pending?.timeOut(timeoutMs);
   }
 
@@ -140,8 +147,8 @@ export function rowEngine<Row extends SourceRow>(
   }
 
   /**
-   * Whether the app secret and the values of headers are there. A function that fails to return one is called as many
-   * times as a row has attempts.
+   * Whether the app secret and the values of headers are there. A function that fails to return one
+   * is called as many times as a row has attempts.
    */
   function isPrepared(): boolean {
     if (isPreparing) return false;
@@ -228,8 +235,8 @@ export function rowEngine<Row extends SourceRow>(
     isLost: boolean,
   ): void {
     const areOthersServed = row.servedBefore !== served;
-    // A row that is throttled while others are served waits for its turn. A row that does not reach the
-    // service, while no other does, waits for the service.
+    // A row that is throttled while others are served waits for its turn. A row that does not reach
+    // the service, while no other does, waits for the service.
     const isWaiting = verdict === 'throttled' ? areOthersServed : isLost && !areOthersServed;
     if (!isWaiting) row.attempts += 1;
     if (verdict === 'throttled' || isLost) row.servedBefore = served;
@@ -257,12 +264,13 @@ export function rowEngine<Row extends SourceRow>(
 
   return {
     /**
-     * Resolves when each row has its outcome, or after `stop` when none is under way; the source of rows is closed
-     * then.
+     * Resolves when each row has its outcome, or after `stop` when none is under way; the source of
+     * rows is closed then.
      *
      * @returns whether each row has its outcome
-     * @throws what stopped the run: a RejectedError or NoAnswerError that concerns every row, a RetryLaterError,
-     * what the listener threw, or what the source of rows threw, once all rows before it have their outcomes
+     * @throws what stopped the run: a RejectedError or NoAnswerError that concerns every row, a
+     * RetryLaterError, what the listener threw, or what the source of rows threw, once all rows
+     * before it have their outcomes
      */
     async run(): Promise<boolean> {
       const checkMs = Math.max(minCheckMs, timeoutMs / checksPerTimeout);

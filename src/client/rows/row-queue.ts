@@ -8,7 +8,10 @@ export interface SourceRow {
   readonly size: number;
 }
 
-/** The request for a row, and the value that names its user. Rows of one user are sent in their order. */
+/**
+ * The request for a row, and the value that names its user. Rows of one user are sent in their
+ * order.
+ */
 export interface PreparedRow {
   readonly request: PlainRequest;
   readonly user: string | null;
@@ -30,7 +33,9 @@ export class OpenRow<Row extends SourceRow> {
   dueAt = 0;
   /** Whether the service may have acted on an attempt that led to no outcome. */
   mayHaveActed = false;
-  /** Number of rows that were served when this one was last throttled, or did not reach the service. */
+  /**
+   * Number of rows that were served when this one was last throttled, or did not reach the service.
+   */
   servedBefore = -1;
   /** The attempt that awaits an answer. */
   pending: Attempt | null = null;
@@ -48,7 +53,10 @@ const rowsAhead = 32;
 const bytesAhead = 64 * 1024;
 
 /** Returns rows one by one from batches, and fetches further batches meanwhile. */
-export function rowFeed<Row extends SourceRow>(source: AsyncIterator<readonly Row[]>, onRows: () => void) {
+export function rowFeed<Row extends SourceRow>(
+  source: AsyncIterator<readonly Row[]>,
+  onRows: () => void,
+) {
   let rows: readonly Row[] = [];
   /** The next of them. */
   let at = 0;
@@ -122,8 +130,8 @@ const minOpenRows = 512;
 const maxOpenBytes = 16 * 1024 * 1024;
 
 /**
- * Returns the next row to send: one that is due for another attempt, or whose user has no other row under way any
- * more, then a new one.
+ * Returns the next row to send: one that is due for another attempt, or whose user has no other row
+ * under way any more, then a new one.
  */
 export function rowQueue<Row extends SourceRow>(
   feed: Pick<ReturnType<typeof rowFeed<Row>>, 'isOver' | 'take'>,
@@ -135,9 +143,14 @@ export function rowQueue<Row extends SourceRow>(
   /** Not a Set: its old copies would keep thousands of finished rows from garbage collection. */
   const open: OpenRow<Row>[] = [];
   let openBytes = 0;
-  /** Rows that wait for another attempt, or whose user's earlier row has its outcome, by `dueAt`. */
+  /**
+   * Rows that wait for another attempt, or whose user's earlier row has its outcome, by `dueAt`.
+   */
   const again: OpenRow<Row>[] = [];
-  /** The users with a row under way, and their further rows in their order; `null` for none, as usual. */
+  /**
+   * The users with a row under way, and their further rows in their order; `null` for none, as
+   * usual.
+   */
   const busy = new Map<string, OpenRow<Row>[] | null>();
 
   /** When the next row that was read is due, in milliseconds; `null` if none waits. */
@@ -168,7 +181,9 @@ export function rowQueue<Row extends SourceRow>(
     }
   }
 
-  /** Whether the row may be sent now; if not, `settle` of the user's row before it makes it ready. */
+  /**
+   * Whether the row may be sent now; if not, `settle` of the user's row before it makes it ready.
+   */
   function claimUser(row: OpenRow<Row>): boolean {
     const { user } = row;
     if (user === null) return true;
@@ -185,7 +200,9 @@ export function rowQueue<Row extends SourceRow>(
     /** The rows that have no outcome yet. */
     open: open as readonly OpenRow<Row>[],
     dueAt,
-    /** The next row to send; `undefined` if there is none now. New rows are read only if `takesNew`. */
+    /**
+     * The next row to send; `undefined` if there is none now. New rows are read only if `takesNew`.
+     */
     next(now: number, takesNew: boolean): OpenRow<Row> | undefined {
       const due = dueAt();
       if (due !== null && due <= now) return again.shift();

@@ -7,7 +7,12 @@ import type { CallClient } from '../call/client.js';
 import { CancelledError, NoAnswerError } from '../call/errors.js';
 import { callHeaders } from '../call/header-values.js';
 import { type CallOptions, callMembers, clientDefaults } from '../call/options.js';
-import { checkedPassback, type PassbackInput, type ReadInput, readRequest } from '../call/request.js';
+import {
+  checkedPassback,
+  type PassbackInput,
+  type ReadInput,
+  readRequest,
+} from '../call/request.js';
 import type { RowOutcome } from './outcome.js';
 import { rowEngine } from './row-engine.js';
 import type { PreparedRow, SourceRow } from './row-queue.js';
@@ -21,7 +26,8 @@ interface TakenRow<Row> extends SourceRow {
 }
 
 /**
- * Reads the rows of a program's iterable one at a time. The request of each is built before the next row is read.
+ * Reads the rows of a program's iterable one at a time. The request of each is built before the
+ * next row is read.
  *
  * @throws InvalidInputError for rows that cannot be iterated
  */
@@ -29,9 +35,11 @@ function rowsOf<Row>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   prepare: (row: Row) => PreparedRow,
 ): AsyncIterator<readonly TakenRow<Row>[], undefined> {
-  if (!isIterable(rows)) throw new InvalidInputError('the rows are not an iterable or an async iterable');
+  if (!isIterable(rows))
+    throw new InvalidInputError('the rows are not an iterable or an async iterable');
   let index = 0;
-  const source = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
+  const source =
+    Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
   // Not a generator: its `return` would wait for a source that is reading a row.
   return {
     async next() {
@@ -47,7 +55,10 @@ function rowsOf<Row>(
 }
 
 /** An invalid row concerns that row alone. */
-function preparedOrFault<Row>(row: Row, prepare: (row: Row) => PreparedRow): PreparedRow | InvalidInputError {
+function preparedOrFault<Row>(
+  row: Row,
+  prepare: (row: Row) => PreparedRow,
+): PreparedRow | InvalidInputError {
   try {
     return prepare(row);
   } catch (cause) {
@@ -59,23 +70,28 @@ function preparedOrFault<Row>(row: Row, prepare: (row: Row) => PreparedRow): Pre
 
 function isIterable(rows: unknown): boolean {
   return (
-    typeof rows === 'object' && rows !== null && (Symbol.asyncIterator in rows || Symbol.iterator in rows)
+    typeof rows === 'object' &&
+    rows !== null &&
+    (Symbol.asyncIterator in rows || Symbol.iterator in rows)
   );
 }
 
-/** How fast `passbackAll` and `readAll` send, and how they end; what a call has too is that of each row. */
+/**
+ * How fast `passbackAll` and `readAll` send, and how they end; what a call has too is that of each
+ * row.
+ */
 export interface BulkRunOptions
   extends Pick<CallOptions, 'attempts' | 'attemptTimeoutMs' | 'headers' | 'context'> {
   /**
-   * Maximum number of requests under way at once; fewer if the service is slow or throttles. Not more than `connections`
-   * of the client. Default: 32.
+   * Maximum number of requests under way at once; fewer if the service is slow or throttles. Not
+   * more than `connections` of the client. Default: 32.
    */
   readonly concurrency?: number;
   /** Maximum number of requests a second. Default: unlimited. */
   readonly ratePerSecond?: number;
   /**
-   * Ends the run: no more rows are read, those under way are awaited and their outcomes yielded; then a
-   * CancelledError is thrown, unless every row has its outcome.
+   * Ends the run: no more rows are read, those under way are awaited and their outcomes yielded;
+   * then a CancelledError is thrown, unless every row has its outcome.
    */
   readonly signal?: AbortSignal;
 }
@@ -102,7 +118,10 @@ type NamesOf<Row> = Row extends { readonly infoNames: readonly (infer Name exten
 /** Rows of a passback; the types of `userInfo` may be interfaces. */
 export type PassbackRow = { readonly userInfo: object };
 
-/** What the rows of `passbackAll` have to be besides; where they are not an input of a passback, the compiler says why. */
+/**
+ * What the rows of `passbackAll` have to be besides; where they are not an input of a passback, the
+ * compiler says why.
+ */
 export type OfPassbackRows<Row extends PassbackRow> = [Row] extends [PassbackInput<Row['userInfo']>]
   ? unknown
   : Iterable<PassbackInput<Row['userInfo']>> | AsyncIterable<PassbackInput<Row['userInfo']>>;
@@ -131,9 +150,11 @@ const bulkMembers: Shape<BulkRunOptions> = {
 const maxWaiting = 1024;
 
 /**
- * Sends many rows over the connections of a client. Checks the options now; reads rows once outcomes are requested.
+ * Sends many rows over the connections of a client. Checks the options now; reads rows once
+ * outcomes are requested.
  *
- * @throws InvalidInputError for an invalid option, for rows that cannot be iterated, or if the client is closed
+ * @throws InvalidInputError for an invalid option, for rows that cannot be iterated, or if the
+ * client is closed
  */
 export function sendAll<Row>(
   operation: BulkOperation,
@@ -144,7 +165,8 @@ export function sendAll<Row>(
   checkMembers(bulkMembers, given);
   client.refuseIfClosed();
   const { options } = client;
-  const { timeoutMs = clientDefaults.timeoutMs, connections = clientDefaults.connections } = options;
+  const { timeoutMs = clientDefaults.timeoutMs, connections = clientDefaults.connections } =
+    options;
   const maxConnections = options.dispatcher === undefined ? connections : Number.POSITIVE_INFINITY;
   const { context, signal } = given;
   const taken = rowsOf(rows, prepareRow[operation]);

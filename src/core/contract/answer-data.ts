@@ -16,13 +16,23 @@ export interface AnyReadData {
 }
 
 /** §4.1 shape rule 3: the keys of an object in `device_info`. */
-export const deviceInfoKeys = ['device_token', 'brand', 'os', 'os_version', 'network', 'uuid'] as const;
+export const deviceInfoKeys = [
+  'device_token',
+  'brand',
+  'os',
+  'os_version',
+  'network',
+  'uuid',
+] as const;
 /** §4.1 shape rule 3: the keys of an object in `location_info`. */
 export const locationInfoKeys = ['country', 'province', 'city'] as const;
 
 /** A platform's form of `data` (§4.1 leaves it open). */
 export interface AnswerShape {
-  /** A requested name, or a field of `basic_info`, without a value or authorization: left out, `null` or empty text. */
+  /**
+   * A requested name, or a field of `basic_info`, without a value or authorization: left out,
+   * `null` or empty text.
+   */
   readonly absent: 'omit' | 'null' | 'empty';
   /** An object without keys: `{}`, `[]` as PHP writes it, or `null`. */
   readonly empty_object: 'object' | 'list' | 'null';
@@ -42,10 +52,11 @@ export function shapeObject(
 }
 
 /**
- * Selects `data` of a read (§4.1, "Shape rules"). `infoNames` are the requested names, `null` for none;
- * `authorized` the names that the code authorizes, `null` for all. In a whole read, `device_info` and
- * `location_info` decide about the fields of a device, and `extension_info` also holds `mobile_district_code` and
- * `gps` (§2.4): they are passed back, and no fields of `basic_info`. A number as written is a JsonNumber.
+ * Selects `data` of a read (§4.1, "Shape rules"). `infoNames` are the requested names, `null` for
+ * none; `authorized` the names that the code authorizes, `null` for all. In a whole read,
+ * `device_info` and `location_info` decide about the fields of a device, and `extension_info` also
+ * holds `mobile_district_code` and `gps` (§2.4): they are passed back, and no fields of
+ * `basic_info`. A number as written is a JsonNumber.
  */
 export function readData(
   record: UserRecord,
@@ -72,7 +83,9 @@ function wholeData(view: View): AnyReadData {
     const values = new Map(Object.entries(fields));
     const entries = all.flatMap((name) => {
       const value = shownValue(view, name, allows(name) ? values.get(name) : undefined);
-      return value === undefined ? [] : [[exchangeChatPrefix(name, shape.chat_prefix), value] as const];
+      return value === undefined
+        ? []
+        : [[exchangeChatPrefix(name, shape.chat_prefix), value] as const];
     });
     return shapeObject(Object.fromEntries(entries), shape);
   };
@@ -82,13 +95,17 @@ function wholeData(view: View): AnyReadData {
   );
   // A key that was never passed back does not exist: only fields of the table can lack a value.
   const fields = fieldsOf(record);
-  const extension = [fields.extension, fields.own].flatMap(Object.entries).filter(([name]) => allows(name));
+  const extension = [fields.extension, fields.own]
+    .flatMap(Object.entries)
+    .filter(([name]) => allows(name));
   return {
     union_id,
     basic_info: shown(basic_info, shape.absent === 'omit' ? undefined : basicInfoFields),
     extension_info: shown(Object.fromEntries(extension)),
     login_device_info:
-      deviceFields.length === 0 ? [] : login_device_info.map((device) => known(device, deviceFields)),
+      deviceFields.length === 0
+        ? []
+        : login_device_info.map((device) => known(device, deviceFields)),
   };
 }
 
@@ -101,7 +118,10 @@ function namedData(view: View, names: readonly string[]): AnyReadData {
     const keys = deviceNames.get(name);
     if (name === 'union_id') continue;
     if (keys !== undefined && allows(name)) {
-      data.push([requested, record.login_device_info.map((device) => JSON.stringify(known(device, keys)))]);
+      data.push([
+        requested,
+        record.login_device_info.map((device) => JSON.stringify(known(device, keys))),
+      ]);
     } else {
       const value = shownValue(view, name, allows(name) ? values.get(name) : undefined);
       if (value !== undefined) data.push([requested, value]);

@@ -2,8 +2,8 @@ import { decodePercent } from '../support/percent-encoding.js';
 import { InvalidInputError, quoteName } from './errors.js';
 
 /**
- * Normalizes a host name of a WHATWG URL, so that equal hosts have equal names: no dot at the end, an IPv4-mapped
- * IPv6 address (`[::ffff:7f00:1]`) as IPv4.
+ * Normalizes a host name of a WHATWG URL, so that equal hosts have equal names: no dot at the end,
+ * an IPv4-mapped IPv6 address (`[::ffff:7f00:1]`) as IPv4.
  */
 function normalizeHost(hostname: string): string {
   const host = hostname.toLowerCase().replace(/(?<!\.)\.+$/, '');
@@ -18,27 +18,35 @@ export function urlHost(address: string): string {
   return address.includes(':') ? `[${address}]` : address;
 }
 
-/** Whether a name or address is loopback: 127.0.0.0/8, ::1, `localhost` and names that end in it (RFC 6761). */
+/**
+ * Whether a name or address is loopback: 127.0.0.0/8, ::1, `localhost` and names that end in it
+ * (RFC 6761).
+ */
 export function isLoopback(hostname: string): boolean {
   const host = normalizeHost(hostname);
   return host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host) || /(?:^|\.)localhost$/.test(host);
 }
 
 /**
- * Parses and normalizes the base URL of a deployment (§1): no slash at the end, so that the paths of §4 can be
- * appended. A path prefix is kept.
+ * Parses and normalizes the base URL of a deployment (§1): no slash at the end, so that the paths
+ * of §4 can be appended. A path prefix is kept.
  *
- * @throws InvalidInputError that begins with `label` and does not repeat the text, which may hold a password
+ * @throws InvalidInputError that begins with `label` and does not repeat the text, which may hold a
+ * password
  */
 export function parseBaseUrl(text: string, label = 'the base URL'): string {
   if (!/^https?:\/\/\S+$/i.test(text.trim()) || !URL.canParse(text)) {
-    throw new InvalidInputError(`${label} is not an absolute http or https URL`, { hint: urlHint(text) });
+    throw new InvalidInputError(`${label} is not an absolute http or https URL`, {
+      hint: urlHint(text),
+    });
   }
   const url = new URL(text);
   const [odd] = /[^\w.:[\]-]/.exec(url.hostname) ?? [];
   if (odd !== undefined) throw new InvalidInputError(`${label} has ${quoteName(odd)} in its host`);
   if (url.username !== '' || url.password !== '') {
-    throw new InvalidInputError(`${label} has a user name or a password, which the service does not use`);
+    throw new InvalidInputError(
+      `${label} has a user name or a password, which the service does not use`,
+    );
   }
   if (/[?#]/.test(text)) {
     throw new InvalidInputError(`${label} holds a query or a fragment`, {
@@ -76,8 +84,9 @@ export function refuseApiPath(baseUrl: string, label = 'the base URL'): void {
 }
 
 /**
- * Whether two base URLs lead to the same deployment. Scheme, default ports, loopback names, letter case and
- * escapes of the path are ignored: of two addresses this similar, one is never test and the other production.
+ * Whether two base URLs lead to the same deployment. Scheme, default ports, loopback names, letter
+ * case and escapes of the path are ignored: of two addresses this similar, one is never test and
+ * the other production.
  */
 export function sameDeployment(one: string, other: string): boolean {
   return deploymentKey(one) === deploymentKey(other);
@@ -100,8 +109,8 @@ function hostKey({ hostname, port }: URL): string {
 }
 
 /**
- * Refuses to send signatures and personal data unencrypted over a network: plain http is only for this machine,
- * unless `allowHttp`.
+ * Refuses to send signatures and personal data unencrypted over a network: plain http is only for
+ * this machine, unless `allowHttp`.
  *
  * @throws InvalidInputError that begins with `label`, and names the `option` that allows it
  */
@@ -113,7 +122,10 @@ export function refusePlainHttp(
 ): void {
   const { protocol, hostname, host } = new URL(baseUrl);
   if (protocol === 'https:' || allowHttp || isLoopback(hostname)) return;
-  throw new InvalidInputError(`${label} is plain http: personal data would be sent unencrypted to ${host}`, {
-    hint: `Use https. If the network is trusted, allow plain http by ${option}.`,
-  });
+  throw new InvalidInputError(
+    `${label} is plain http: personal data would be sent unencrypted to ${host}`,
+    {
+      hint: `Use https. If the network is trusted, allow plain http by ${option}.`,
+    },
+  );
 }

@@ -1,15 +1,19 @@
 import { isSlip } from '../support/slip.js';
 
 /**
- * What a text is for. `id`: an authorization code, a user, or a setting such as the channel. `name`: a key, a column or
- * the name of information. `value`: any other value of a user. `secret`: an app secret.
+ * What a text is for. `id`: an authorization code, a user, or a setting such as the channel.
+ * `name`: a key, a column or the name of information. `value`: any other value of a user. `secret`:
+ * an app secret.
  */
 export type TextUse = 'id' | 'name' | 'value' | 'secret';
 
 /** A reason to ask whether a text is meant. The contract allows the text: it is sent as it is. */
 interface Doubt {
   readonly concerns: readonly TextUse[];
-  /** `special`: the names with a special meaning (§4.1, §4.2 rule 4), one of which a name may be meant to be, and no ID. */
+  /**
+   * `special`: the names with a special meaning (§4.1, §4.2 rule 4), one of which a name may be
+   * meant to be, and no ID.
+   */
   readonly test: (text: string, special: readonly string[]) => boolean;
   /** What follows the name of the text in a message. */
   readonly sentence: string | ((text: string, special: readonly string[]) => string);
@@ -19,7 +23,10 @@ const all: readonly TextUse[] = ['id', 'name', 'value', 'secret'];
 
 /** Characters that no screen shows, and spaces that look like the usual one. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|(?! )\p{Zs}/u;
-/** The same without what belongs into text: line breaks, and what joins letters or the parts of an emoji. */
+/**
+ * The same without what belongs into text: line breaks, and what joins letters or the parts of an
+ * emoji.
+ */
 const invisibleInText = /(?![\t\n\r\u{e0020}-\u{e007f}]|\u200c|\u200d)[\p{Cc}\p{Cf}\u00a0]/u;
 const quotes = /^(?:(["'`]).*\1|[“”„].*[“”]|[‘’‚].*[‘’]|「.*」|『.*』|«.*»)$/s;
 const placeholder = /^(?:\$\{[^{}]*\}|\{\{[^{}]*\}\}|undefined|\[object Object\])$/;
@@ -75,27 +82,37 @@ const doubts: readonly Doubt[] = [
   {
     concerns: ['name'],
     test: (name, special) => nearSpecialName(name, special) !== undefined,
-    sentence: (name, special) => `is almost "${nearSpecialName(name, special)}", which has a special meaning`,
+    sentence: (name, special) =>
+      `is almost "${nearSpecialName(name, special)}", which has a special meaning`,
   },
 ];
 
-/** Text in which no doubt but that of a missing value is found: most cells of a file are, and need one look. */
+/**
+ * Text in which no doubt but that of a missing value is found: most cells of a file are, and need
+ * one look.
+ */
 const plain = /^[\w.@:/\u3040-\u30ff\u4e00-\u9fff-]+$/;
 const word = /^(?:undefined|null|none|nil|nan|n\/a)$/i;
 
 /**
- * The doubts about a text, in words that follow its name; none about an empty one. `special`: the names with a special
- * meaning.
+ * The doubts about a text, in words that follow its name; none about an empty one. `special`: the
+ * names with a special meaning.
  */
 export function doubtsAbout(text: string, use: TextUse, special: readonly string[] = []): string[] {
-  if (text === '' || (use !== 'name' && plain.test(text) && !word.test(text) && !special.includes(text)))
+  if (
+    text === '' ||
+    (use !== 'name' && plain.test(text) && !word.test(text) && !special.includes(text))
+  )
     return [];
   return doubts
     .filter(({ concerns, test }) => concerns.includes(use) && test(text, special))
     .map(({ sentence }) => (typeof sentence === 'string' ? sentence : sentence(text, special)));
 }
 
-/** The doubts about an app secret, the most common cause of a wrong signature; none of them repeats it. */
+/**
+ * The doubts about an app secret, the most common cause of a wrong signature; none of them repeats
+ * it.
+ */
 export function secretDoubts(secret: { reveal(): string }, appKey?: string): string[] {
   const text = secret.reveal();
   if (text === appKey) return ['the app secret is the app key'];

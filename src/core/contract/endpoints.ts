@@ -18,7 +18,10 @@ export interface Parameter {
   readonly isList?: true;
 }
 
-/** The facts of an operation of §4: what the client, the commands, the service and the documents know of it. */
+/**
+ * The facts of an operation of §4: what the client, the commands, the service and the documents
+ * know of it.
+ */
 interface EndpointFacts {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Appended to the base URL. */
@@ -41,7 +44,10 @@ interface EndpointFacts {
   readonly examples: Readonly<Record<string, { readonly summary?: string; readonly data: object }>>;
 }
 
-/** §4.1: the default of `scope`. The document lists no other authorization type; a platform may support more. */
+/**
+ * §4.1: the default of `scope`. The document lists no other authorization type; a platform may
+ * support more.
+ */
 export const defaultScope = 'get_user_info';
 
 /** §4.2: the encoding of a passback's body. */
@@ -64,8 +70,14 @@ const application = [
 
 const signature = [
   query('random', 'Random string', { length: randomLength }),
-  query('timestamp', 'Unix time of the request in seconds', { type: 'integer', digits: timestampDigits }),
-  query('sign', `Data signature, length ${signLength}; a recipe other than the default may yield another`),
+  query('timestamp', 'Unix time of the request in seconds', {
+    type: 'integer',
+    digits: timestampDigits,
+  }),
+  query(
+    'sign',
+    `Data signature, length ${signLength}; a recipe other than the default may yield another`,
+  ),
 ];
 
 /** The operations, by their names. */
@@ -111,7 +123,8 @@ const table = {
     path: '/api/v1/server/user/passback_user_info',
     section: '§4.2',
     summary: 'Pass back user information',
-    description: 'Writes key/value pairs about a user, who is named by `union_id` or by one of the pairs.',
+    description:
+      'Writes key/value pairs about a user, who is named by `union_id` or by one of the pairs.',
     parameters: [
       ...application,
       ...signature,
@@ -142,7 +155,10 @@ export interface Endpoint extends EndpointFacts {
 
 const names = Object.keys(table) as OperationName[];
 
-export const endpoints: readonly Endpoint[] = names.map((operation) => ({ operation, ...table[operation] }));
+export const endpoints: readonly Endpoint[] = names.map((operation) => ({
+  operation,
+  ...table[operation],
+}));
 
 /** The operations by their names. */
 export const endpointNamed = Object.fromEntries(

@@ -10,7 +10,10 @@ import { JsonNumber } from './user-info.js';
 export interface Envelope<Data = Record<string, unknown>> {
   /** 200 means success (§7.1). */
   readonly code: number;
-  /** "ok" on success. Of a refusal without it: its `message` or `error`, if one of them is text, else empty. */
+  /**
+   * "ok" on success. Of a refusal without it: its `message` or `error`, if one of them is text,
+   * else empty.
+   */
   readonly msg: string;
   readonly data: Data;
 }
@@ -18,13 +21,18 @@ export interface Envelope<Data = Record<string, unknown>> {
 /** The `Content-Type` of an envelope. */
 export const envelopeContentType = 'application/json; charset=utf-8';
 
-/** Maximum nesting of an answer's JSON: §4 needs 4 levels, and code that prints an answer may be recursive. */
+/**
+ * Maximum nesting of an answer's JSON: §4 needs 4 levels, and code that prints an answer may be
+ * recursive.
+ */
 const maxLevels = 100;
 
 /** §7.1: `msg` of a success. */
 const okMessage = 'ok';
 
-/** The envelope of a success, as JSON text. With `values` as written, `data` may hold JsonNumbers. */
+/**
+ * The envelope of a success, as JSON text. With `values` as written, `data` may hold JsonNumbers.
+ */
 export function formatSuccess(data: object, values: AnswerShape['values']): string {
   const envelope = { code: resultCode.ok, msg: okMessage, data };
   return values === 'text' ? JSON.stringify(envelope) : stringify(envelope);
@@ -34,7 +42,9 @@ function stringify(value: unknown): string {
   if (value instanceof JsonNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map(stringify).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
-  const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}:${stringify(member)}`);
+  const members = Object.entries(value).map(
+    ([key, member]) => `${JSON.stringify(key)}:${stringify(member)}`,
+  );
   return `{${members.join(',')}}`;
 }
 
@@ -59,10 +69,10 @@ interface ParsedEnvelope {
 }
 
 /**
- * Parses a body into the envelope of §1, or returns why it is none. Its `code` may be digits in a text, its `msg`
- * missing, and `union_id` of its data a whole number: a success that is not taken costs its authorization code. §7.2
- * does not show failures, and gateways have their own: a failure may have no `data`, or one that is not an object, which
- * then is `{}`.
+ * Parses a body into the envelope of §1, or returns why it is none. Its `code` may be digits in a
+ * text, its `msg` missing, and `union_id` of its data a whole number: a success that is not taken
+ * costs its authorization code. §7.2 does not show failures, and gateways have their own: a failure
+ * may have no `data`, or one that is not an object, which then is `{}`.
  */
 export function parseEnvelope(text: string): ParsedEnvelope | NotEnvelope {
   if (text.trim() === '') return { fault: 'an empty body' };
@@ -107,11 +117,16 @@ const maxNumbersNamed = 10;
 /** Where `data` has text in place of a number. */
 function numberWarnings(textPaths: readonly string[]): readonly string[] {
   if (textPaths.length === 0) return [];
-  const paths = textPaths.flatMap((path) => (path.startsWith('data.') ? [path.slice('data.'.length)] : []));
+  const paths = textPaths.flatMap((path) =>
+    path.startsWith('data.') ? [path.slice('data.'.length)] : [],
+  );
   const others = paths.filter((path) => path !== 'union_id');
   const warnings = others
     .slice(0, maxNumbersNamed)
-    .map((path) => `${quoteName(path)} is a number that JavaScript cannot hold exactly: read it as text`);
+    .map(
+      (path) =>
+        `${quoteName(path)} is a number that JavaScript cannot hold exactly: read it as text`,
+    );
   if (others.length > maxNumbersNamed)
     warnings.push('more numbers that JavaScript cannot hold exactly: read them as text');
   return warnings;
@@ -123,14 +138,16 @@ function codeOf(value: unknown): number | null {
   return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : null;
 }
 
-/** The text of an answer: its `msg`, else its `message` or `error`; empty if none of them is text. */
+/**
+ * The text of an answer: its `msg`, else its `message` or `error`; empty if none of them is text.
+ */
 export function msgOf({ msg, message, error }: Readonly<Record<string, unknown>>): string {
   return [msg, message, error].find((text) => typeof text === 'string') ?? '';
 }
 
 /**
- * JSON.parse takes the last duplicate, other parsers the first: the meaning of such an answer depends on the
- * parser.
+ * JSON.parse takes the last duplicate, other parsers the first: the meaning of such an answer
+ * depends on the parser.
  */
 function hasDouble(text: string, names: readonly string[], object = () => text): boolean {
   const occursOnce = (part: string) => text.indexOf(part) === text.lastIndexOf(part);

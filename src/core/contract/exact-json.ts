@@ -14,14 +14,19 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return isNested(value) && !Array.isArray(value);
 }
 
-/** A number that JavaScript may write otherwise: 16 digits or more, a fraction, an exponent, or -0. */
+/**
+ * A number that JavaScript may write otherwise: 16 digits or more, a fraction, an exponent, or -0.
+ */
 const mayBeWrittenOtherwise = /(?:^|[[:,])\s*(?:-0|-?\d{16}|-?\d+[.eE])/;
-/** A number that JavaScript may not hold: 16 digits or more, or an exponent. With fewer digits it holds each number. */
+/**
+ * A number that JavaScript may not hold: 16 digits or more, or an exponent. With fewer digits it
+ * holds each number.
+ */
 const mayBeRounded = /[[:,]\s*-?(?:\d(?:\.?\d){15}|\d[\d.]*[eE])/;
 
 /**
- * Parses the JSON of an answer: numbers that JavaScript would write otherwise become lossless numbers. Of duplicate keys
- * the last one wins, as in JSON.parse.
+ * Parses the JSON of an answer: numbers that JavaScript would write otherwise become lossless
+ * numbers. Of duplicate keys the last one wins, as in JSON.parse.
  *
  * @throws SyntaxError for text that is not JSON
  */
@@ -38,7 +43,8 @@ export interface PlainJson {
 }
 
 /**
- * Parses the JSON of an answer: a number that JavaScript would round becomes text, as it is written.
+ * Parses the JSON of an answer: a number that JavaScript would round becomes text, as it is
+ * written.
  *
  * @throws SyntaxError for text that is not JSON
  */
@@ -76,7 +82,10 @@ export function queryName(key: string): string {
   return /^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** Not by lossless-json's own parser: it joins a text character by character, which takes 40 times its size. */
+/**
+ * Not by lossless-json's own parser: it joins a text character by character, which takes 40 times
+ * its size.
+ */
 function withDigits(json: string): unknown {
   const tokens = jsonTokens(json);
   const next = (): string => {
@@ -96,7 +105,8 @@ function withDigits(json: string): unknown {
     }
   }
   function* items(): Generator<unknown> {
-    for (let token = next(); token !== ']'; token = next()) if (token !== ',') yield parseFrom(token);
+    for (let token = next(); token !== ']'; token = next())
+      if (token !== ',') yield parseFrom(token);
   }
   return parseFrom(next());
 }

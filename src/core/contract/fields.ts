@@ -6,8 +6,8 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /**
- * Checks that a value from outside is an object with `known` fields only; without `known`, of any name.
- * `advice` replaces the list of the known fields.
+ * Checks that a value from outside is an object with `known` fields only; without `known`, of any
+ * name. `advice` replaces the list of the known fields.
  *
  * @throws InvalidInputError that begins with `label`
  */

@@ -39,12 +39,16 @@ export function neutralName(name: string): string {
 }
 
 /**
- * Exchanges the neutral prefix and that of a platform in a name of the chat platform; other names stay. Applied twice,
- * it returns the name: to a platform with another prefix, a neutral name is one like any other.
+ * Exchanges the neutral prefix and that of a platform in a name of the chat platform; other names
+ * stay. Applied twice, it returns the name: to a platform with another prefix, a neutral name is
+ * one like any other.
  */
 export function exchangeChatPrefix(name: string, prefix: ChatPrefix): string {
   if (prefix === neutralChatPrefix) return name;
-  for (const [from, to] of [[prefix, neutralChatPrefix] as const, [neutralChatPrefix, prefix] as const]) {
+  for (const [from, to] of [
+    [prefix, neutralChatPrefix] as const,
+    [neutralChatPrefix, prefix] as const,
+  ]) {
     if (name.startsWith(from) && chatNames.includes(name.slice(from.length)))
       return to + name.slice(from.length);
   }
@@ -52,14 +56,18 @@ export function exchangeChatPrefix(name: string, prefix: ChatPrefix): string {
 }
 
 /** §4.1: the values of `info_name` with a special meaning, and what they mean. */
-export function specialInfoNames(prefix: ChatPrefix = neutralChatPrefix): Readonly<Record<string, string>> {
+export function specialInfoNames(
+  prefix: ChatPrefix = neutralChatPrefix,
+): Readonly<Record<string, string>> {
   const entries = Object.entries(special);
-  return Object.fromEntries(entries.map(([name, meaning]) => [exchangeChatPrefix(name, prefix), meaning]));
+  return Object.fromEntries(
+    entries.map(([name, meaning]) => [exchangeChatPrefix(name, prefix), meaning]),
+  );
 }
 
 /**
- * Parses names from texts, each one name or several separated by commas: "mobile, chat_nickname". Names are
- * trimmed; empty and duplicate ones are dropped.
+ * Parses names from texts, each one name or several separated by commas: "mobile, chat_nickname".
+ * Names are trimmed; empty and duplicate ones are dropped.
  *
  * @throws InvalidInputError if there is no name, or for a name that `checkInfoNames` refuses
  */
@@ -75,8 +83,8 @@ export function joinInfoNames(names: readonly string[]): string {
 /**
  * The names, as they are.
  *
- * @throws InvalidInputError for an empty list, which would request the whole record, and for a name that is empty,
- * holds a comma or cannot be stored undamaged
+ * @throws InvalidInputError for an empty list, which would request the whole record, and for a name
+ * that is empty, holds a comma or cannot be stored undamaged
  */
 export function checkInfoNames(names: readonly string[]): readonly string[] {
   if (names.length === 0) {

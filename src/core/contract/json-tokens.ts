@@ -16,7 +16,10 @@ export function* jsonTokens(json: string): Generator<JsonToken> {
   }
 }
 
-/** The members of the object in a JSON text, in order, with duplicates: each key, and its value as written, on one line. */
+/**
+ * The members of the object in a JSON text, in order, with duplicates: each key, and its value as
+ * written, on one line.
+ */
 export function* membersIn(json: string): Generator<[key: string, value: string]> {
   let key: string | undefined;
   let value = '';
@@ -35,7 +38,10 @@ export function* membersIn(json: string): Generator<[key: string, value: string]
   }
 }
 
-/** The last value of a key of the object in a JSON text, on one line, its numbers and escapes as they are. */
+/**
+ * The last value of a key of the object in a JSON text, on one line, its numbers and escapes as
+ * they are.
+ */
 export function memberText(json: string, key: string): string | undefined {
   return [...membersIn(json)].findLast(([name]) => name === key)?.[1];
 }

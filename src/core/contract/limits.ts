@@ -34,5 +34,8 @@ export const maxPassbackKeys = 50;
 /** Maximum delay of a timer of Node.js, in milliseconds: a longer one fires at once. */
 export const maxTimerMs = 2 ** 31 - 1;
 
-/** Maximum duration in seconds, 68 years: together with the current time, any number of this size is exact. */
+/**
+ * Maximum duration in seconds, 68 years: together with the current time, any number of this size is
+ * exact.
+ */
 export const maxSeconds = 2 ** 31 - 1;

@@ -6,7 +6,10 @@ import { formatFlatJson, parseUserInfo } from './user-info.js';
 /** The form of names of parameters, keys and paths, which values in the wrong place do not have. */
 const plainName = /^[A-Za-z_~][\w.~-]{0,39}$/;
 
-/** Maximum number of digits in a name: phone numbers, identity cards, coordinates and codes have more. */
+/**
+ * Maximum number of digits in a name: phone numbers, identity cards, coordinates and codes have
+ * more.
+ */
 const maxDigits = 5;
 
 const maxSegments = 8;
@@ -26,7 +29,9 @@ export function maskQuotedNames(message: string): string {
   return message.replace(/"((?:[^"\\]|\\.)*)"/g, (_, name: string) => `"${maskName(name)}"`);
 }
 
-/** A path that was received, as a log may show it: each of its names by itself, and not too many. */
+/**
+ * A path that was received, as a log may show it: each of its names by itself, and not too many.
+ */
 export function maskPath(path: string): string {
   const segments = path.split('/', maxSegments);
   return segments.map((segment) => (segment === '' ? '' : maskName(segment))).join('/');
@@ -38,7 +43,10 @@ const personalNames: readonly string[] = ['mobile', 'id_card', 'device_token', '
 /** The same of the chat platform, whose prefix a deployment chooses. */
 const personalChatNames: readonly string[] = ['union_id', 'open_id', 'nickname', 'avatar'];
 
-/** Whether values of this name are personal data, also with a tenant's prefix, such as `acme_mobile`. */
+/**
+ * Whether values of this name are personal data, also with a tenant's prefix, such as
+ * `acme_mobile`.
+ */
 export function isPersonalName(name: string): boolean {
   return (
     personalNames.includes(name) ||
@@ -46,14 +54,19 @@ export function isPersonalName(name: string): boolean {
   );
 }
 
-/** Masks the middle of a value: `138****1234`. A value shorter than a mobile number is masked whole. */
+/**
+ * Masks the middle of a value: `138****1234`. A value shorter than a mobile number is masked whole.
+ */
 export function maskText(text: string): string {
   const characters = [...text];
   if (characters.length < 11) return '****';
   return `${characters.slice(0, 3).join('')}****${characters.slice(-4).join('')}`;
 }
 
-/** Masks what may be personal in a text without structure: long numbers, and the parameters of a request's URL. */
+/**
+ * Masks what may be personal in a text without structure: long numbers, and the parameters of a
+ * request's URL.
+ */
 export function maskWords(text: string): string {
   return text
     .replace(/\b(code|sign|app_sign|user_info)=[^&\s"'<>]+/g, '$1=****')
@@ -61,8 +74,8 @@ export function maskWords(text: string): string {
 }
 
 /**
- * A parameter of a request for a log: `code` and the values of `user_info` are masked; its keys are kept if they
- * look like names. An invalid `user_info` is masked whole.
+ * A parameter of a request for a log: `code` and the values of `user_info` are masked; its keys are
+ * kept if they look like names. An invalid `user_info` is masked whole.
  */
 export function maskParameter(name: string, value: string): string {
   if (name === 'code' || isPersonalName(name)) return maskText(value);
@@ -91,9 +104,9 @@ interface Container {
 }
 
 /**
- * Masks the values of a JSON text whose key `isPersonal`, with everything inside them. `null` and the empty string
- * stay; all else is unchanged, byte by byte. A string that encodes an object is masked inside, as those of
- * `device_info` are (§4.1, shape rule 3). `json` is valid JSON.
+ * Masks the values of a JSON text whose key `isPersonal`, with everything inside them. `null` and
+ * the empty string stay; all else is unchanged, byte by byte. A string that encodes an object is
+ * masked inside, as those of `device_info` are (§4.1, shape rule 3). `json` is valid JSON.
  */
 export function maskJson(json: string, isPersonal: IsPersonal): string {
   const shown: string[] = [];
@@ -104,7 +117,8 @@ export function maskJson(json: string, isPersonal: IsPersonal): string {
   for (const { start, end } of jsonTokens(json)) {
     const first = json[start];
     const within = open.at(-1);
-    const hides = within !== undefined && (within.isPersonal || (within.isObject && isPersonal(key)));
+    const hides =
+      within !== undefined && (within.isPersonal || (within.isObject && isPersonal(key)));
     if (first === '{' || first === '[') {
       open.push({ isObject: first === '{', isPersonal: hides });
       keyIsNext = first === '{';

@@ -49,16 +49,23 @@ export const isDuration = isA(
 );
 
 /** A number per second. */
-export const isRate = isA('a number above 0', (value) => Number.isFinite(value) && Number(value) > 0);
+export const isRate = isA(
+  'a number above 0',
+  (value) => Number.isFinite(value) && Number(value) > 0,
+);
 
 /** Accepts the signals of other realms and libraries. */
 export const isSignal = isA('an AbortSignal', (value) =>
-  hasMembers(value, { aborted: 'boolean', addEventListener: 'function', removeEventListener: 'function' }),
+  hasMembers(value, {
+    aborted: 'boolean',
+    addEventListener: 'function',
+    removeEventListener: 'function',
+  }),
 );
 
 /**
- * Refuses instances of classes, and iterable objects such as `arguments`: content outside of their named properties
- * would be lost.
+ * Refuses instances of classes, and iterable objects such as `arguments`: content outside of their
+ * named properties would be lost.
  */
 export const isPlainObject = isA('a plain object of keys and values', (value) => {
   if (typeof value !== 'object' || value === null || Symbol.iterator in value) return false;
@@ -85,7 +92,9 @@ export function checkMembers<Given>(shape: Shape<Given>, given: unknown, isRow =
     const fault = isMissing ? 'is missing' : value === undefined ? null : members[name](value);
     if (fault !== null) throw new InvalidInputError(`${what}: ${name} ${fault}`);
   }
-  const unknown = isRow ? undefined : Object.keys(given).find((name) => !Object.hasOwn(members, name));
+  const unknown = isRow
+    ? undefined
+    : Object.keys(given).find((name) => !Object.hasOwn(members, name));
   if (unknown === undefined) return;
   throw new InvalidInputError(`${what}: ${quoteName(unknown)} is unknown`, {
     hint: `Known: ${Object.keys(members).join(', ')}.`,

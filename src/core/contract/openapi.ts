@@ -5,7 +5,11 @@ import { isObject } from './fields.js';
 import { exchangeChatPrefix, specialInfoNames } from './info-names.js';
 import { signLength } from './limits.js';
 import template from './openapi.json' with { type: 'json' };
-import { type PlatformRefusal, type PlatformResultCodes, platformRefusal } from './result-code-table.js';
+import {
+  type PlatformRefusal,
+  type PlatformResultCodes,
+  platformRefusal,
+} from './result-code-table.js';
 import { entryOf, messageOf, type ResultCode, resultCode, resultCodes } from './result-codes.js';
 import { reservedKeys, specialUserInfoKeys } from './user-info.js';
 import { basicInfoFields, loginDeviceFields } from './user-record.js';
@@ -19,15 +23,19 @@ export interface DescribedPlatform extends AnswerShape {
 }
 
 /**
- * The operations as an OpenAPI 3.1 document of a platform: the file openapi.json, filled from the tables of this folder.
- * `servers` is its `servers`.
+ * The operations as an OpenAPI 3.1 document of a platform: the file openapi.json, filled from the
+ * tables of this folder. `servers` is its `servers`.
  */
 export function openApiDocument(servers: readonly Json[], platform: DescribedPlatform): Json {
-  const codes = platform.result_codes === null ? 'the service that comes with userinfo' : 'its platform file';
+  const codes =
+    platform.result_codes === null ? 'the service that comes with userinfo' : 'its platform file';
   const { info } = template;
   return {
     ...template,
-    info: { ...info, description: `${info.description} Codes other than 200 are those of ${codes}.` },
+    info: {
+      ...info,
+      description: `${info.description} Codes other than 200 are those of ${codes}.`,
+    },
     servers,
     paths: Object.fromEntries(
       endpoints.map((endpoint) => [
@@ -91,7 +99,14 @@ function formBody(parameters: readonly Parameter[]): Json {
 }
 
 /** An empty optional parameter is allowed: it counts as not sent. */
-function valueSchema({ name, type, required, length, digits, default: whenAbsent }: Parameter): Json {
+function valueSchema({
+  name,
+  type,
+  required,
+  length,
+  digits,
+  default: whenAbsent,
+}: Parameter): Json {
   const { min, max } = name === 'sign' ? { min: signLength, max: signLength } : (length ?? {});
   return {
     type,
@@ -108,10 +123,13 @@ function valueSchema({ name, type, required, length, digits, default: whenAbsent
 /** The answers of an operation, by their HTTP status: a refusal may have that of a success. */
 function answers(endpoint: Endpoint, platform: DescribedPlatform): Json {
   const success = schemaRef(successName(endpoint));
-  const byStatus = new Map<number, (PlatformRefusal & { readonly means: ResultCode })[]>([[200, []]]);
+  const byStatus = new Map<number, (PlatformRefusal & { readonly means: ResultCode })[]>([
+    [200, []],
+  ]);
   for (const code of resultCodes) {
     const { parameter } = entryOf(code);
-    const isOther = parameter !== undefined && endpoint.parameters.every(({ name }) => name !== parameter);
+    const isOther =
+      parameter !== undefined && endpoint.parameters.every(({ name }) => name !== parameter);
     if (code === resultCode.ok || isOther) continue;
     const refusal = platformRefusal(code, platform.result_codes, platform.http_status);
     byStatus.set(refusal.httpStatus, [
@@ -126,9 +144,12 @@ function answers(endpoint: Endpoint, platform: DescribedPlatform): Json {
     const refused = [...new Set(refusals.map(({ code, msg }) => `${code}: ${msg}`))].join('; ');
     const isThrottling = refusals.some(({ means }) => entryOf(means).retry === 'later');
     const [first] = refusals;
-    const schema = codes.length === 0 ? success : isSuccess ? { anyOf: [success, failure] } : failure;
+    const schema =
+      codes.length === 0 ? success : isSuccess ? { anyOf: [success, failure] } : failure;
     const data = refusalData[platform.refusal_data];
-    const refusedExample = first && { refused: { value: { code: first.code, msg: first.msg, data } } };
+    const refusedExample = first && {
+      refused: { value: { code: first.code, msg: first.msg, data } },
+    };
     return [
       status,
       {
@@ -136,12 +157,17 @@ function answers(endpoint: Endpoint, platform: DescribedPlatform): Json {
           .filter(Boolean)
           .join(' '),
         ...(isThrottling ? { headers: { 'Retry-After': retryAfter } } : {}),
-        content: json(schema, { ...(isSuccess && examplesOf(endpoint, platform)), ...refusedExample }),
+        content: json(schema, {
+          ...(isSuccess && examplesOf(endpoint, platform)),
+          ...refusedExample,
+        }),
       },
     ];
   });
   const hasOthers = [...byStatus.keys()].some((status) => status >= 400 && status < 500);
-  const gateway = { description: 'Not of the platform, whose refusals are 200, but of a gateway before it' };
+  const gateway = {
+    description: 'Not of the platform, whose refusals are 200, but of a gateway before it',
+  };
   return { ...Object.fromEntries(entries), ...(!hasOthers && { '4XX': gateway }) };
 }
 
@@ -164,7 +190,10 @@ function examplesOf({ examples }: Endpoint, { chat_prefix }: DescribedPlatform):
     if (Array.isArray(value)) return value.map(renamed);
     if (!isObject(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [exchangeChatPrefix(name, chat_prefix), renamed(member)]),
+      Object.entries(value).map(([name, member]) => [
+        exchangeChatPrefix(name, chat_prefix),
+        renamed(member),
+      ]),
     );
   };
   return Object.fromEntries(
@@ -189,7 +218,10 @@ function json(schema: Json, examples: Json): Json {
 /** A part of an OpenAPI document. */
 type Json = { readonly [name: string]: unknown };
 
-/** The shapes of requests and answers, as JSON Schema (OpenAPI 3.1), by name: what the platform chooses is filled in. */
+/**
+ * The shapes of requests and answers, as JSON Schema (OpenAPI 3.1), by name: what the platform
+ * chooses is filled in.
+ */
 function openApiSchemas(platform: DescribedPlatform): Readonly<Record<string, Json>> {
   const { chat_prefix, refusal_data } = platform;
   const { Failure, User, NamedPieces, BasicInfo, ExtensionInfo, LoginDevice, UserInfo } =
@@ -280,7 +312,10 @@ function encodedObjects(
 ): Json {
   const properties = Object.fromEntries(keys.map((key) => [key, text]));
   const contentSchema = { type: 'object', properties, required: keys };
-  const list = { type: 'array', items: { ...text, contentMediaType: 'application/json', contentSchema } };
+  const list = {
+    type: 'array',
+    items: { ...text, contentMediaType: 'application/json', contentSchema },
+  };
   if (absent === 'omit') return { ...list, description };
   // Without authorization.
   return { anyOf: [list, absent === 'null' ? { type: 'null' } : { const: '' }], description };

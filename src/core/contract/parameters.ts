@@ -15,9 +15,12 @@ export function parameterText(parameters: Parameters, name: string): string {
 /**
  * Collects pairs into parameters.
  *
- * @throws InvalidInputError (40002) for a duplicate name, or for text that cannot be stored undamaged
+ * @throws InvalidInputError (40002) for a duplicate name, or for text that cannot be stored
+ * undamaged
  */
-export function collectParameters(pairs: Iterable<readonly [string, string, ...unknown[]]>): Parameters {
+export function collectParameters(
+  pairs: Iterable<readonly [string, string, ...unknown[]]>,
+): Parameters {
   const parameters = new Map<string, string>();
   for (const [name, value] of pairs) {
     checkText(name, value);
@@ -49,8 +52,8 @@ export function checkText(name: string, value: string): void {
 }
 
 /**
- * Checks parameters against the endpoint's table. `user_info` and the parameters that depend on it are checked by
- * `checkPassback`.
+ * Checks parameters against the endpoint's table. `user_info` and the parameters that depend on it
+ * are checked by `checkPassback`.
  *
  * @throws InvalidInputError 40001 if a required one is missing, then 40002 if one is malformed
  */
@@ -70,7 +73,9 @@ export function checkParameters(endpoint: Endpoint, parameters: Pick<Parameters,
 export function checkRequired(endpoint: Endpoint, parameters: Pick<Parameters, 'get'>): void {
   for (const { name, required } of endpoint.parameters) {
     if (required !== true || parameters.get(name)) continue;
-    throw new InvalidInputError(`parameter ${name} is missing`, { resultCode: resultCode.missingParameter });
+    throw new InvalidInputError(`parameter ${name} is missing`, {
+      resultCode: resultCode.missingParameter,
+    });
   }
 }
 
@@ -90,7 +95,9 @@ function checkForm({ name, length, digits, isList }: Parameter, value: string): 
   if (length !== undefined) {
     const characters = [...value].length;
     if (characters < length.min || characters > length.max) {
-      throw malformed(`${name} has ${characters} characters; it must have ${length.min} to ${length.max}`);
+      throw malformed(
+        `${name} has ${characters} characters; it must have ${length.min} to ${length.max}`,
+      );
     }
   }
   if (digits !== undefined && !(value.length === digits && /^\d+$/.test(value))) {
@@ -100,7 +107,8 @@ function checkForm({ name, length, digits, isList }: Parameter, value: string): 
 }
 
 /**
- * Checks the length of a signature (§8), in characters: `length` is that of its recipe, `null` if unknown.
+ * Checks the length of a signature (§8), in characters: `length` is that of its recipe, `null` if
+ * unknown.
  *
  * @throws InvalidInputError (40002)
  */
@@ -110,7 +118,8 @@ export function checkSignatureLength(
   length: number | null,
 ): void {
   const found = signature?.length;
-  if (length !== null && found !== length) throw malformed(`${name} has ${found} characters, not ${length}`);
+  if (length !== null && found !== length)
+    throw malformed(`${name} has ${found} characters, not ${length}`);
 }
 
 function malformed(message: string, hint?: string): InvalidInputError {

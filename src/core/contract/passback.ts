@@ -5,7 +5,10 @@ import { type FlatValue, JsonNumber, reservedKeys, type UserInfoEntries } from '
 /** The parameters of a passback as a message names them. */
 export const wireNames = { unionId: 'union_id', primaryKey: 'primary_key', userInfo: 'user_info' };
 
-/** The user of a passback (§4.2 rules 1 and 2): `unionId` takes priority. Empty text counts as not sent. */
+/**
+ * The user of a passback (§4.2 rules 1 and 2): `unionId` takes priority. Empty text counts as not
+ * sent.
+ */
 export interface PassbackTarget {
   readonly unionId?: string | undefined;
   readonly primaryKey?: string | undefined;
@@ -19,8 +22,8 @@ export type PassbackUser =
 /**
  * Checks the rules of §4.2 in the order in which the service reports them.
  *
- * @throws InvalidInputError 40005 before `user_info` is read, then what `readUserInfo` throws (40004), then 40003
- * and 40006
+ * @throws InvalidInputError 40005 before `user_info` is read, then what `readUserInfo` throws
+ * (40004), then 40003 and 40006
  */
 export function checkPassback(
   target: PassbackTarget,
@@ -55,7 +58,10 @@ export function checkPassback(
   return { user: { by: 'primary_key', name: primaryKey, value }, userInfo };
 }
 
-/** The text of a value that can identify a user: non-empty text, or a number as written; `null` for any other. */
+/**
+ * The text of a value that can identify a user: non-empty text, or a number as written; `null` for
+ * any other.
+ */
 export function identifyingText(value: FlatValue | undefined): string | null {
   const text = value instanceof JsonNumber ? value.text : value;
   return typeof text === 'string' && text !== '' ? text : null;

@@ -6,8 +6,8 @@ import { exchangeChatPrefix, type SpecialInfoName, specialInfoNames } from './in
 import type { BasicInfo, LoginDevice } from './user-record.js';
 
 /**
- * A JSON value, as `JSON.parse` returns it; but a whole number beyond 2^53, or a decimal that JavaScript would round, is
- * text, as it was sent.
+ * A JSON value, as `JSON.parse` returns it; but a whole number beyond 2^53, or a decimal that
+ * JavaScript would round, is text, as it was sent.
  */
 export type JsonValue =
   | string
@@ -18,10 +18,10 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue };
 
 /**
- * The names of a tenant's own pieces of information, with their types. Extend it in your program, and `data` of a
- * read has them; other names are then errors. These types are what your program knows of its platform: `read` does not
- * check them: a number that may be beyond 2^53, such as the ID of an order, is `number | string`. Special names have the
- * types of §4.1.
+ * The names of a tenant's own pieces of information, with their types. Extend it in your program,
+ * and `data` of a read has them; other names are then errors. These types are what your program
+ * knows of its platform: `read` does not check them: a number that may be beyond 2^53, such as the
+ * ID of an order, is `number | string`. Special names have the types of §4.1.
  *
  * @example
  * declare module 'userinfo-exchange' {
@@ -34,8 +34,8 @@ export type JsonValue =
 export interface TenantInfo {}
 
 /**
- * The prefix of the names of the chat platform, if it is not the neutral one (§2.2). Extend it in your program, and the
- * special names and the fields of `basic_info` have that prefix.
+ * The prefix of the names of the chat platform, if it is not the neutral one (§2.2). Extend it in
+ * your program, and the special names and the fields of `basic_info` have that prefix.
  *
  * @example
  * declare module 'userinfo-exchange' {
@@ -55,11 +55,13 @@ type OwnPrefix = PlatformNames extends { readonly chat_prefix: infer Prefix exte
 type OfPlatform<Name> = Name extends `chat_${infer Rest}` ? `${OwnPrefix}${Rest}` : Name;
 
 /**
- * §4.1: the values of `info_name` with a special meaning. `device_info` and `location_info` are JSON-encoded objects
- * (shape rule 3).
+ * §4.1: the values of `info_name` with a special meaning. `device_info` and `location_info` are
+ * JSON-encoded objects (shape rule 3).
  */
 export type SpecialInfo = {
-  readonly [Name in SpecialInfoName as OfPlatform<Name>]: Name extends 'device_info' | 'location_info'
+  readonly [Name in SpecialInfoName as OfPlatform<Name>]: Name extends
+    | 'device_info'
+    | 'location_info'
     ? readonly string[]
     : string;
 };
@@ -67,8 +69,8 @@ export type SpecialInfo = {
 type KnownInfo = SpecialInfo & TenantInfo;
 
 /**
- * A name of `info_name`: any text, or, once `TenantInfo` has names, these and the special ones. A special name in
- * other letter case is an error.
+ * A name of `info_name`: any text, or, once `TenantInfo` has names, these and the special ones. A
+ * special name in other letter case is an error.
  *
  * @example
  * // A function around `read` with the names as a parameter.
@@ -85,7 +87,10 @@ export type InfoName<Name extends string> = string extends Name
         : Name
       : never;
 
-/** The value of a name: of the type of §4.1, else of that in `TenantInfo`, else whatever the platform sends. */
+/**
+ * The value of a name: of the type of §4.1, else of that in `TenantInfo`, else whatever the
+ * platform sends.
+ */
 type InfoValue<Name extends string> = Name extends keyof SpecialInfo
   ? SpecialInfo[Name]
   : Name extends keyof TenantInfo
@@ -96,9 +101,9 @@ type InfoValue<Name extends string> = Name extends keyof SpecialInfo
 type Named<Fields> = { readonly [Field in keyof Fields as OfPlatform<Field>]?: string };
 
 /**
- * `data` of a read without `info_name` (§4.1, shape rule 1). Any part may be missing. A number, `true` or `false` is
- * text here, as §2.2 and §2.3 have it, and `null` is absent; `body` of the answer has what the platform sent, and
- * `warnings` says what differs from §4.1.
+ * `data` of a read without `info_name` (§4.1, shape rule 1). Any part may be missing. A number,
+ * `true` or `false` is text here, as §2.2 and §2.3 have it, and `null` is absent; `body` of the
+ * answer has what the platform sent, and `warnings` says what differs from §4.1.
  */
 export type WholeReadData = {
   readonly union_id: string;
@@ -109,8 +114,9 @@ export type WholeReadData = {
 };
 
 /**
- * `data` of a read with these names (§4.1, shape rule 2). A name without a value is absent. The values of special names
- * have the types of §4.1, as in `WholeReadData`; those of a tenant's own are as the platform sent them.
+ * `data` of a read with these names (§4.1, shape rule 2). A name without a value is absent. The
+ * values of special names have the types of §4.1, as in `WholeReadData`; those of a tenant's own
+ * are as the platform sent them.
  */
 export type NamedReadData<Name extends string> = { readonly union_id: string } & {
   readonly [Key in Exclude<Name, 'union_id'>]?: InfoValue<Key>;
@@ -144,14 +150,19 @@ const asFields: Reading = (value) => (isObject(value) ? withTypes(value, () => a
 const asDevices: Reading = (value) =>
   Array.isArray(value) ? value.filter(isObject).map(asFields) : undefined;
 
-/** A type of §4.1: its name in a warning, that of its items if it is a list, and how a value gets it. */
+/**
+ * A type of §4.1: its name in a warning, that of its items if it is a list, and how a value gets
+ * it.
+ */
 interface SpecType {
   readonly name: 'text' | 'an object' | 'an array';
   readonly item?: 'text' | 'an object';
   readonly read: Reading;
 }
 
-/** The types of §4.1, of the parts of a whole record and of lists; other requested names are text. */
+/**
+ * The types of §4.1, of the parts of a whole record and of lists; other requested names are text.
+ */
 const dataTypes: ReadonlyMap<string, SpecType> = new Map<string, SpecType>([
   ['basic_info', { name: 'an object', read: asFields }],
   ['extension_info', { name: 'an object', read: (value) => (isObject(value) ? value : undefined) }],
@@ -163,8 +174,8 @@ const dataTypes: ReadonlyMap<string, SpecType> = new Map<string, SpecType>([
 const specialNames = Object.keys(specialInfoNames());
 
 /**
- * `data` of a read with the types of `ReadData`; what has another one is left out. Keys of a tenant's own are kept as
- * they are.
+ * `data` of a read with the types of `ReadData`; what has another one is left out. Keys of a
+ * tenant's own are kept as they are.
  */
 export function toReadData(
   data: Readonly<Record<string, unknown>>,
@@ -189,8 +200,8 @@ function withTypes(
 }
 
 /**
- * Where `data` of a read has neither the types of §4.1 nor those of the platform, in words that hold no value. Keys
- * that were not requested and that §4.1 does not list are not looked at.
+ * Where `data` of a read has neither the types of §4.1 nor those of the platform, in words that
+ * hold no value. Keys that were not requested and that §4.1 does not list are not looked at.
  */
 export function readDataWarnings(
   data: Readonly<Record<string, unknown>>,
@@ -205,15 +216,21 @@ export function readDataWarnings(
     if (isOfPlatform(value, type, shape)) continue;
     const found = typeName(value);
     if (found !== type) warnings.push(`${quoteName(name)} is ${found}, not ${type}`);
-    else if (item !== undefined) warnings.push(...itemWarnings(name, value as readonly unknown[], item));
+    else if (item !== undefined)
+      warnings.push(...itemWarnings(name, value as readonly unknown[], item));
   }
   return warnings;
 }
 
 /** §4.1, shape rule 3: text in a list is a JSON-encoded object. */
-function itemWarnings(name: string, list: readonly unknown[], item: 'text' | 'an object'): string[] {
+function itemWarnings(
+  name: string,
+  list: readonly unknown[],
+  item: 'text' | 'an object',
+): string[] {
   const wrong = list.map(typeName).find((found) => found !== item);
-  if (wrong !== undefined) return [`${quoteName(name)} is an array with ${wrong} in it, not ${item}`];
+  if (wrong !== undefined)
+    return [`${quoteName(name)} is an array with ${wrong} in it, not ${item}`];
   if (item === 'an object' || list.every((text) => isObject(jsonValueOf(String(text))))) return [];
   return [`${quoteName(name)} is an array with text in it that is not a JSON object`];
 }

@@ -12,13 +12,22 @@ import {
   retryClasses,
 } from './result-codes.js';
 
-/** What a platform's result code means: the code of this project with the same meaning, where there is one. */
+/**
+ * What a platform's result code means: the code of this project with the same meaning, where there
+ * is one.
+ */
 export interface PlatformResultCode {
-  /** The rest defaults to that of this code; to that of the first, where the platform has one code for several. */
+  /**
+   * The rest defaults to that of this code; to that of the first, where the platform has one code
+   * for several.
+   */
   readonly means?: ResultCodeName | RefusalDetail | readonly (ResultCodeName | RefusalDetail)[];
   /** `msg` of the envelope, as the service writes it. */
   readonly msg?: string;
-  /** HTTP status of the answer, as the service sends it. Default: as `http_status` of the platform says. */
+  /**
+   * HTTP status of the answer, as the service sends it. Default: as `http_status` of the platform
+   * says.
+   */
   readonly http_status?: number;
   /** The event, in one sentence. */
   readonly meaning?: string;
@@ -31,8 +40,8 @@ export interface PlatformResultCode {
 }
 
 /**
- * The result codes of a platform (§7.2 leaves them open): they replace those of this project. 200 always means
- * success (§7.1).
+ * The result codes of a platform (§7.2 leaves them open): they replace those of this project. 200
+ * always means success (§7.1).
  *
  * @example
  * const resultCodes: PlatformResultCodes = {
@@ -49,7 +58,10 @@ export type PlatformResultCodes = Readonly<
 const maxCodes = 1000;
 
 /** Kinds of `malformedParameter` for which a platform may have a code of its own. */
-const details = { unknownParameter: 'malformedParameter', scopeNotAccepted: 'malformedParameter' } as const;
+const details = {
+  unknownParameter: 'malformedParameter',
+  scopeNotAccepted: 'malformedParameter',
+} as const;
 
 /** The code of this project that a name of a platform file stands for. */
 function codeNamed(name: ResultCodeName | RefusalDetail): ResultCode {
@@ -76,7 +88,10 @@ const textFields: Readonly<
   refuses: ['request', 'caller'],
 };
 
-const meanings = [...Object.keys(resultCode).filter((name) => name !== 'ok'), ...Object.keys(details)];
+const meanings = [
+  ...Object.keys(resultCode).filter((name) => name !== 'ok'),
+  ...Object.keys(details),
+];
 
 const entryFields = ['means', ...Object.keys(textFields), 'http_status'];
 
@@ -88,26 +103,38 @@ const entryHint = `Write a name (${meanings.join(', ')}), or an object of ${entr
  * @throws InvalidInputError that begins with `label` and names the code
  */
 export function parseResultCodes(json: unknown, label: string): ResultCodeTable {
-  const hint = 'Write it as {"1001": "tooManyRequests", "1010": {"retry": "repeatable", "hint": "…"}}.';
+  const hint =
+    'Write it as {"1001": "tooManyRequests", "1010": {"retry": "repeatable", "hint": "…"}}.';
   const codes = Object.entries(checkFields(json, label, undefined, hint));
-  if (codes.length > maxCodes) throw new InvalidInputError(`${label} has more than ${maxCodes} result codes`);
+  if (codes.length > maxCodes)
+    throw new InvalidInputError(`${label} has more than ${maxCodes} result codes`);
   return new Map(
     codes.map(([code, given]) => {
       const where = `${label}: ${quoteName(code)}`;
       if (!/^-?\d{1,15}$/.test(code) || Number(code) === resultCode.ok) {
         throw new InvalidInputError(`${where} is not a result code other than ${resultCode.ok}`);
       }
-      return [Number(code), parseEntry(typeof given === 'string' ? { means: given } : given, where)];
+      return [
+        Number(code),
+        parseEntry(typeof given === 'string' ? { means: given } : given, where),
+      ];
     }),
   );
 }
 
 function parseEntry(given: unknown, where: string): ResultCodeEntry {
-  const { http_status: status, means, ...texts } = checkFields(given, where, entryFields, entryHint);
+  const {
+    http_status: status,
+    means,
+    ...texts
+  } = checkFields(given, where, entryFields, entryHint);
   const fault = status === undefined ? null : isHttpStatus(status);
   if (fault !== null) throw new InvalidInputError(`${where}: http_status ${fault}`);
   const names = meaningsOf({ means } as PlatformResultCode);
-  if (means !== undefined && !(names.length > 0 && names.every((name) => meanings.includes(name)))) {
+  if (
+    means !== undefined &&
+    !(names.length > 0 && names.every((name) => meanings.includes(name)))
+  ) {
     throw new InvalidInputError(`${where}: means is not valid`, {
       hint: `It is one of ${meanings.join(', ')}, or a list of them.`,
     });
@@ -122,7 +149,9 @@ function parseEntry(given: unknown, where: string): ResultCodeEntry {
   return { ...(first === undefined ? unknownCode : entryOf(codeNamed(first))), ...texts };
 }
 
-function meaningsOf({ means = [] }: PlatformResultCode): readonly (ResultCodeName | RefusalDetail)[] {
+function meaningsOf({
+  means = [],
+}: PlatformResultCode): readonly (ResultCodeName | RefusalDetail)[] {
   return typeof means === 'string' ? [means] : [means].flat();
 }
 
@@ -135,9 +164,9 @@ export interface PlatformRefusal {
 }
 
 /**
- * The refusal with which a platform answers what this project refuses with `code`: by the first of its result codes
- * that means the same, one for the `detail` before others; else by the code of this project. `httpStatus` is that of
- * refusals, unless each has its own.
+ * The refusal with which a platform answers what this project refuses with `code`: by the first of
+ * its result codes that means the same, one for the `detail` before others; else by the code of
+ * this project. `httpStatus` is that of refusals, unless each has its own.
  */
 export function platformRefusal(
   code: ResultCode,
@@ -152,7 +181,9 @@ export function platformRefusal(
   });
   const found =
     entries.find(({ names }) => detail !== undefined && names.includes(detail)) ??
-    entries.find(({ names }) => names.some((name) => !(name in details) && codeNamed(name) === code));
+    entries.find(({ names }) =>
+      names.some((name) => !(name in details) && codeNamed(name) === code),
+    );
   if (found === undefined) return { code, msg: undefined, httpStatus: usual };
   return { code: found.code, msg: found.msg, httpStatus: found.http_status ?? usual };
 }

@@ -3,9 +3,9 @@ import { defaultClockWindowSeconds } from './limits.js';
 import texts from './result-codes.json' with { type: 'json' };
 
 /**
- * Result codes of the envelope, as the service of this project answers them. §7.1 defines 200; the others are this
- * project's, because the spec leaves them open: the HTTP status and two digits. Other platforms have numbers of their
- * own: a client decides by `means` of its error.
+ * Result codes of the envelope, as the service of this project answers them. §7.1 defines 200; the
+ * others are this project's, because the spec leaves them open: the HTTP status and two digits.
+ * Other platforms have numbers of their own: a client decides by `means` of its error.
  *
  * @example
  * testService.failNext(1, { code: resultCode.noSuchUser });
@@ -61,14 +61,18 @@ export interface ResultCodeEntry {
   /** The next step of the caller. */
   readonly hint: string;
   /**
-   * Which requests may be retried unchanged, but signed anew: `always`, if they were turned away unread; `later`, the
-   * same after a pause, which slows a run of many rows down; `repeatable`, if it is unknown, and the operation may be
-   * carried out twice, as a passback may; `never`, if something has to be fixed first.
+   * Which requests may be retried unchanged, but signed anew: `always`, if they were turned away
+   * unread; `later`, the same after a pause, which slows a run of many rows down; `repeatable`, if
+   * it is unknown, and the operation may be carried out twice, as a passback may; `never`, if
+   * something has to be fixed first.
    */
   readonly retry: (typeof retryClasses)[number];
   /** Whether it refuses one request, or all of the caller: that ends a run of many rows. */
   readonly refuses: 'request' | 'caller';
-  /** The parameter without which an operation is not answered with it; `null`: no operation is. Default: each is. */
+  /**
+   * The parameter without which an operation is not answered with it; `null`: no operation is.
+   * Default: each is.
+   */
   readonly parameter?: string | null;
 }
 
@@ -85,13 +89,20 @@ export function messageOf(code: ResultCode): string {
   return texts[code].msg;
 }
 
-/** Whether a request that was refused so may be sent again, if its operation is `repeatable` or not. */
-export function mayRepeat(entry: Pick<ResultCodeEntry, 'retry'> | undefined, repeatable: boolean): boolean {
+/**
+ * Whether a request that was refused so may be sent again, if its operation is `repeatable` or not.
+ */
+export function mayRepeat(
+  entry: Pick<ResultCodeEntry, 'retry'> | undefined,
+  repeatable: boolean,
+): boolean {
   const retry = entry?.retry ?? 'never';
   return retry === 'repeatable' ? repeatable : retry !== 'never';
 }
 
-const names = new Map(Object.entries(resultCode).map(([name, code]) => [code, name as ResultCodeName]));
+const names = new Map(
+  Object.entries(resultCode).map(([name, code]) => [code, name as ResultCodeName]),
+);
 
 /** The name of a code. */
 export const nameOf = (code: ResultCode) => names.get(code) as ResultCodeName;
@@ -140,4 +151,6 @@ const facts: Readonly<Partial<Record<ResultCode, Partial<ResultCodeEntry>>>> = {
 };
 
 /** The codes of this project (see `resultCode`). */
-export const ownResultCodes: ResultCodeTable = new Map(resultCodes.map((code) => [code, entryOf(code)]));
+export const ownResultCodes: ResultCodeTable = new Map(
+  resultCodes.map((code) => [code, entryOf(code)]),
+);

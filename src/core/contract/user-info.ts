@@ -5,12 +5,14 @@ import { membersIn } from './json-tokens.js';
 import { resultCode } from './result-codes.js';
 import { textFault } from './unsafe-text.js';
 
-/** The same symbol in every copy of this package, so that each recognizes the numbers of the others. */
+/**
+ * The same symbol in every copy of this package, so that each recognizes the numbers of the others.
+ */
 const brand: unique symbol = Symbol.for('userinfo-exchange.JsonNumber');
 
 /**
- * A number of a JSON text, exactly as written: `9007199254740993`, `1.00`. `instanceof` also recognizes a
- * JsonNumber of another copy of this package, such as a bundled one.
+ * A number of a JSON text, exactly as written: `9007199254740993`, `1.00`. `instanceof` also
+ * recognizes a JsonNumber of another copy of this package, such as a bundled one.
  *
  * @example
  * await client.passback({ unionId: 'u1', userInfo: { acme_points: new JsonNumber('9007199254740993') } });
@@ -50,8 +52,8 @@ const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 /**
- * Parses a JSON object of one level (§4.2 rule 3), keeping order and numbers as written. JSON.parse alone would round
- * long numbers, ignore duplicate keys and reorder keys that look like numbers.
+ * Parses a JSON object of one level (§4.2 rule 3), keeping order and numbers as written. JSON.parse
+ * alone would round long numbers, ignore duplicate keys and reorder keys that look like numbers.
  *
  * @throws InvalidInputError that begins with `what`; 41301 for more than `maxKeys`
  */
@@ -103,7 +105,8 @@ export type UserInfoValue = FlatValue | number | bigint;
 export type UserInfo = Readonly<Record<string, UserInfoValue>>;
 
 /**
- * `user_info` of a type of the caller, such as an interface: flat, without the reserved keys (§4.2 rules 3, 5).
+ * `user_info` of a type of the caller, such as an interface: flat, without the reserved keys (§4.2
+ * rules 3, 5).
  *
  * @example
  * interface Profile {
@@ -143,7 +146,8 @@ export const specialUserInfoKeys: Readonly<Record<string, string>> = {
 /**
  * Parses a `user_info` text (§4.2 rule 3).
  *
- * @throws InvalidInputError that names the broken rule; 41301 for more than `maxKeys`, unlimited by default
+ * @throws InvalidInputError that names the broken rule; 41301 for more than `maxKeys`, unlimited by
+ * default
  */
 export function parseUserInfo(text: string, maxKeys?: number): UserInfoEntries {
   return checkUserInfo(parseFlatJson(text, 'user_info', maxKeys));
@@ -154,7 +158,9 @@ export function parseUserInfo(text: string, maxKeys?: number): UserInfoEntries {
  *
  * @throws InvalidInputError that names the invalid key
  */
-export function toUserInfo(entries: Iterable<readonly [key: string, value: unknown]>): UserInfoEntries {
+export function toUserInfo(
+  entries: Iterable<readonly [key: string, value: unknown]>,
+): UserInfoEntries {
   const flat = new Map<string, FlatValue>();
   for (const [key, value] of entries) flat.set(key, toFlatValue(key, value));
   return checkUserInfo(flat);

@@ -36,8 +36,9 @@ export const loginDeviceFields = [
 const ownFields = ['mobile_district_code', 'gps'] as const;
 
 /**
- * Where a value is kept: in `basic_info`, next to it, in the first login device, or in `extension_info`. A passback
- * writes it there, and a read by name, the index of primary keys and the size of a record find it there.
+ * Where a value is kept: in `basic_info`, next to it, in the first login device, or in
+ * `extension_info`. A passback writes it there, and a read by name, the index of primary keys and
+ * the size of a record find it there.
  */
 type Place = 'basic' | 'own' | 'device' | 'extension';
 
@@ -77,13 +78,17 @@ export interface UserRecord {
   readonly login_device_info: readonly LoginDevice[];
   readonly mobile_district_code?: string;
   readonly gps?: string;
-  /** Names of the values that were passed back as a number, `true` or `false`, to a platform that answers so. */
+  /**
+   * Names of the values that were passed back as a number, `true` or `false`, to a platform that
+   * answers so.
+   */
   readonly literals?: readonly string[];
 }
 
 /**
- * Parses a record from JSON text, as `admin user put` does: numbers and booleans become text as written, `null`
- * leaves a field out; `basic_info`, `extension_info` and `login_device_info` are optional.
+ * Parses a record from JSON text, as `admin user put` does: numbers and booleans become text as
+ * written, `null` leaves a field out; `basic_info`, `extension_info` and `login_device_info` are
+ * optional.
  *
  * @throws InvalidInputError that names the field
  */
@@ -125,11 +130,14 @@ export function parseUserRecord(json: string): UserRecord {
 }
 
 /**
- * Fields of the chat platform may have the prefix of a deployment (§2.2): they are stored under their neutral names.
+ * Fields of the chat platform may have the prefix of a deployment (§2.2): they are stored under
+ * their neutral names.
  */
 function neutral(fields: unknown): unknown {
   if (!isObject(fields)) return fields;
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [neutralName(name), value]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [neutralName(name), value]),
+  );
 }
 
 /**
@@ -140,7 +148,12 @@ function neutral(fields: unknown): unknown {
 export function checkRecordSize(record: UserRecord): UserRecord {
   const bytes = Buffer.byteLength(JSON.stringify(record));
   for (const [size, unit, max, hint] of [
-    [keysOf(record), 'keys', maxRecordKeys, 'Store fewer keys, or remove some: null removes a key.'],
+    [
+      keysOf(record),
+      'keys',
+      maxRecordKeys,
+      'Store fewer keys, or remove some: null removes a key.',
+    ],
     [bytes, 'bytes', maxRecordBytes, 'Store less: fewer or shorter values.'],
   ] as const) {
     const message = `the user's record would have ${size} ${unit}; the maximum is ${max}`;
@@ -176,8 +189,9 @@ export function fieldsOf(record: UserRecord): Readonly<Record<Place, Fields>> {
 }
 
 /**
- * The record after a passback, whose values are stored as text; `null` removes a key. Each goes to its place. With
- * `values` as written, the record also keeps which of them were numbers, `true` or `false`.
+ * The record after a passback, whose values are stored as text; `null` removes a key. Each goes to
+ * its place. With `values` as written, the record also keeps which of them were numbers, `true` or
+ * `false`.
  */
 export function applyPassback(
   record: UserRecord,
@@ -200,7 +214,8 @@ export function applyPassback(
   }
   const others = login_device_info.slice(1);
   // A device that had nothing but what is removed is removed with it.
-  const isGone = changed.device.size === 0 && others.length === 0 && Object.keys(old.device).length > 0;
+  const isGone =
+    changed.device.size === 0 && others.length === 0 && Object.keys(old.device).length > 0;
   const hasDevice = login_device_info.length > 0 || changed.device.size > 0;
   return {
     tenant_code,
@@ -240,8 +255,8 @@ function asText(value: unknown, where: string): string | null {
 }
 
 /**
- * All text values of a record by name, each name once: only these can be the primary key of a passback. A field of the
- * record hides an extension key of the same name.
+ * All text values of a record by name, each name once: only these can be the primary key of a
+ * passback. A field of the record hides an extension key of the same name.
  */
 export function readableValues(record: UserRecord): ReadonlyMap<string, string> {
   const fields = fieldsOf(record);

@@ -11,14 +11,19 @@ import {
 } from '../contract/limits.js';
 import { type PlatformResultCodes, parseResultCodes } from '../contract/result-code-table.js';
 import { defaultRecipes } from '../signing/presets.js';
-import { type Recipe, RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';
+import {
+  type Recipe,
+  RecipeError,
+  type RecipeJson,
+  type SigningRecipes,
+} from '../signing/recipe.js';
 import { fields, formatRecipe, parseRecipe } from '../signing/recipe-json.js';
 import { partsOf } from '../signing/recipe-parts.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { checkHeaderName, checkHeaderNames, headerFromVariable } from './headers.js';
 /**
- * A platform file (docs/platform.md): what the spec leaves open, where a deployment differs from this project. Every
- * field is optional.
+ * A platform file (docs/platform.md): what the spec leaves open, where a deployment differs from
+ * this project. Every field is optional.
  *
  * @example
  * const platform: PlatformFile = { http_status: 200, empty_object: 'list', chat_prefix: 'wx_', code_uses: 2 };
@@ -39,7 +44,10 @@ export interface PlatformFile {
   readonly empty_object?: 'object' | 'list' | 'null';
   /** `data` of a refusal (§7.2): `{}` (the default), `[]`, `null`, or left out. */
   readonly refusal_data?: 'object' | 'list' | 'null' | 'omit';
-  /** A value that was passed back as a number, `true` or `false`: read back as text (the default) or as written. */
+  /**
+   * A value that was passed back as a number, `true` or `false`: read back as text (the default) or
+   * as written.
+   */
   readonly values?: 'text' | 'as-written';
   /** A parameter that §4 does not list. Default: refused. */
   readonly unknown_parameters?: 'refuse' | 'ignore';
@@ -58,16 +66,22 @@ export interface PlatformFile {
   /** A passback for a user that does not exist (§4.2). Default: refused. */
   readonly unknown_user?: 'refuse' | 'create';
   /**
-   * `union_id` of the answer to a passback by `union_id`: the same (the default), or any, as where users are merged.
+   * `union_id` of the answer to a passback by `union_id`: the same (the default), or any, as where
+   * users are merged.
    */
   readonly passback_union_id?: 'same' | 'any';
   /** The prefix of the names of the chat platform (§2.2). Default: `chat_`. */
   readonly chat_prefix?: `${string}_`;
-  /** Names of headers that every request needs besides those of HTTP, such as the key of a gateway. Default: none. */
+  /**
+   * Names of headers that every request needs besides those of HTTP, such as the key of a gateway.
+   * Default: none.
+   */
   readonly headers?: readonly string[];
 }
 
-/** The content of a platform file, complete: a profile, the client and the service have one each. */
+/**
+ * The content of a platform file, complete: a profile, the client and the service have one each.
+ */
 export type Platform = Required<Omit<PlatformFile, '$schema' | 'signing' | 'result_codes'>> & {
   readonly signing: SigningRecipes;
   /** `null` for those of this project. */
@@ -82,7 +96,10 @@ interface PlatformField<T> {
   readonly parse: (json: unknown, label: string) => T;
 }
 
-/** A field whose value is taken as it is if it is right; `fault` follows the name of one that is not. */
+/**
+ * A field whose value is taken as it is if it is right; `fault` follows the name of one that is
+ * not.
+ */
 function field<T>(usual: T, fault: string, isRight: (json: unknown) => boolean): PlatformField<T> {
   return {
     usual,
@@ -96,7 +113,9 @@ function field<T>(usual: T, fault: string, isRight: (json: unknown) => boolean):
 /** One of several values, the default first. */
 function choice<const Values extends readonly (string | number)[]>(...values: Values) {
   const fault = `is none of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
-  return field<Values[number]>(values[0] ?? '', fault, (json) => values.some((value) => value === json));
+  return field<Values[number]>(values[0] ?? '', fault, (json) =>
+    values.some((value) => value === json),
+  );
 }
 
 /** A whole number, or one of some words. */
@@ -106,8 +125,12 @@ function count<const Word extends string>(
   max: number,
   ...words: readonly Word[]
 ) {
-  const allowed = [`a whole number from ${min} to ${max}`, ...words.map((word) => JSON.stringify(word))];
-  const isCount = (json: unknown) => Number.isSafeInteger(json) && Number(json) >= min && Number(json) <= max;
+  const allowed = [
+    `a whole number from ${min} to ${max}`,
+    ...words.map((word) => JSON.stringify(word)),
+  ];
+  const isCount = (json: unknown) =>
+    Number.isSafeInteger(json) && Number(json) >= min && Number(json) <= max;
   return field<number | Word>(
     usual,
     `is not ${allowed.join(' or ')}`,
@@ -129,9 +152,12 @@ const chatPrefix: PlatformField<ChatPrefix> = {
   usual: neutralChatPrefix,
   parse: (json, label) => {
     if (typeof json === 'string' && chatPrefixForm.test(json)) return json as ChatPrefix;
-    throw new InvalidInputError(`${label} is not a prefix: letters and digits, with "_" at the end`, {
-      hint: 'Write it as "wx_": the platform then calls chat_open_id wx_open_id.',
-    });
+    throw new InvalidInputError(
+      `${label} is not a prefix: letters and digits, with "_" at the end`,
+      {
+        hint: 'Write it as "wx_": the platform then calls chat_open_id wx_open_id.',
+      },
+    );
   },
 };
 
@@ -145,8 +171,8 @@ const resultCodes: PlatformField<PlatformResultCodes | null> = {
 };
 
 /**
- * What no file that is handed over can have: it runs, loads or sends something, or is a place on one's own machine. The
- * options of `profile set` set it.
+ * What no file that is handed over can have: it runs, loads or sends something, or is a place on
+ * one's own machine. The options of `profile set` set it.
  */
 export const ownMembers: Readonly<Record<string, string>> = {
   secret: '--app-secret-stdin',
@@ -159,7 +185,9 @@ export const ownMembers: Readonly<Record<string, string>> = {
   signing_module: '--signing-module signer.mjs',
 };
 
-/** @throws InvalidInputError for a member of a file, at `path`, that belongs into one's own profile */
+/**
+ * @throws InvalidInputError for a member of a file, at `path`, that belongs into one's own profile
+ */
 export function refuseOwnMember(path: string, option: string): never {
   throw new InvalidInputError(`${path} is not taken from a file`, {
     hint: 'Files are handed on: what runs, loads or sends something belongs into your own profile. To set it in a profile such as shop:',
@@ -174,7 +202,10 @@ export function refuseModule(json: unknown, before: string): void {
 }
 
 /** A signature that is not given has its default recipe. */
-const parseRecipes = fields<SigningRecipes>({ app_sign: parseRecipe, sign: parseRecipe }, defaultRecipes);
+const parseRecipes = fields<SigningRecipes>(
+  { app_sign: parseRecipe, sign: parseRecipe },
+  defaultRecipes,
+);
 
 const signing: PlatformField<SigningRecipes> = {
   usual: defaultRecipes,
@@ -199,41 +230,50 @@ const headers: PlatformField<readonly string[]> = {
     const [sourced] = isObject(json) ? Object.keys(json) : [];
     if (sourced !== undefined) {
       checkHeaderName(sourced, label);
-      refuseOwnMember(`${label}.${sourced}`, `--header ${quoteWhereNeeded(headerFromVariable(sourced))}`);
+      refuseOwnMember(
+        `${label}.${sourced}`,
+        `--header ${quoteWhereNeeded(headerFromVariable(sourced))}`,
+      );
     }
     if (!Array.isArray(json) || !json.every((name) => typeof name === 'string'))
       throw new InvalidInputError(`${label} is not a list of names`);
-    if (json.length > maxHeaders) throw new InvalidInputError(`${label} has more than ${maxHeaders} names`);
+    if (json.length > maxHeaders)
+      throw new InvalidInputError(`${label} has more than ${maxHeaders} names`);
     checkHeaderNames(json, label);
     return json;
   },
 };
 
-/** The fields of a platform file, in the order of docs/platform.md and docs/platform.schema.json. */
-export const platformFields: { readonly [Name in keyof Platform]: PlatformField<Platform[Name]> } = {
-  signing,
-  result_codes: resultCodes,
-  http_status: choice('by-code', 200),
-  absent: choice('omit', 'null', 'empty'),
-  empty_object: choice('object', 'list', 'null'),
-  refusal_data: choice('object', 'list', 'null', 'omit'),
-  values: choice('text', 'as-written'),
-  unknown_parameters: choice('refuse', 'ignore'),
-  scopes,
-  clock_window_seconds: count(defaultClockWindowSeconds, 0, maxClockWindowSeconds, 'unlimited'),
-  clock_ahead_seconds: count('same', 0, maxClockWindowSeconds, 'unlimited', 'same'),
-  replay: choice('refuse', 'allow'),
-  code_uses: count(1, 1, Number.MAX_SAFE_INTEGER, 'unlimited'),
-  code_ttl_seconds: count<never>(defaultCodeTtlSeconds, 1, maxSeconds),
-  unknown_user: choice('refuse', 'create'),
-  passback_union_id: choice('same', 'any'),
-  chat_prefix: chatPrefix,
-  headers,
-};
+/**
+ * The fields of a platform file, in the order of docs/platform.md and docs/platform.schema.json.
+ */
+export const platformFields: { readonly [Name in keyof Platform]: PlatformField<Platform[Name]> } =
+  {
+    signing,
+    result_codes: resultCodes,
+    http_status: choice('by-code', 200),
+    absent: choice('omit', 'null', 'empty'),
+    empty_object: choice('object', 'list', 'null'),
+    refusal_data: choice('object', 'list', 'null', 'omit'),
+    values: choice('text', 'as-written'),
+    unknown_parameters: choice('refuse', 'ignore'),
+    scopes,
+    clock_window_seconds: count(defaultClockWindowSeconds, 0, maxClockWindowSeconds, 'unlimited'),
+    clock_ahead_seconds: count('same', 0, maxClockWindowSeconds, 'unlimited', 'same'),
+    replay: choice('refuse', 'allow'),
+    code_uses: count(1, 1, Number.MAX_SAFE_INTEGER, 'unlimited'),
+    code_ttl_seconds: count<never>(defaultCodeTtlSeconds, 1, maxSeconds),
+    unknown_user: choice('refuse', 'create'),
+    passback_union_id: choice('same', 'any'),
+    chat_prefix: chatPrefix,
+    headers,
+  };
 
 const names = Object.keys(platformFields) as (keyof Platform)[];
 
-/** A platform of which nothing is known: all that the spec leaves open is as this project decided. */
+/**
+ * A platform of which nothing is known: all that the spec leaves open is as this project decided.
+ */
 export const defaultPlatform = Object.fromEntries(
   names.map((name) => [name, platformFields[name].usual]),
 ) as unknown as Platform;
@@ -258,7 +298,9 @@ export function parsePlatform(json: unknown, label: string): Platform {
   return platform;
 }
 
-/** @throws InvalidInputError for a header whose value a recipe signs: requests are signed without it */
+/**
+ * @throws InvalidInputError for a header whose value a recipe signs: requests are signed without it
+ */
 export function refuseSignedHeaders(
   { app_sign, sign }: SigningRecipes,
   headers: readonly string[],
@@ -267,9 +309,12 @@ export function refuseSignedHeaders(
   const signed = [app_sign, sign].flatMap(signedHeaders);
   const name = headers.find((header) => signed.includes(header.toLowerCase()));
   if (name === undefined) return;
-  throw new InvalidInputError(`${label}: headers: ${name} is signed by a recipe, as $extra:${name}`, {
-    hint: 'A header of the platform is sent as it is, and not signed.',
-  });
+  throw new InvalidInputError(
+    `${label}: headers: ${name} is signed by a recipe, as $extra:${name}`,
+    {
+      hint: 'A header of the platform is sent as it is, and not signed.',
+    },
+  );
 }
 
 /** The names of the headers that a recipe signs, in lower case. */
@@ -278,11 +323,18 @@ export function signedHeaders(recipe: Recipe): string[] {
   return extras.map(({ name }) => name.toLowerCase());
 }
 
-/** The short form of a platform, for people and files: without the fields that have their default. */
+/**
+ * The short form of a platform, for people and files: without the fields that have their default.
+ */
 export function formatPlatform(platform: Platform): PlatformFile {
-  const given = names.filter((name) => !isDeepStrictEqual(platform[name], platformFields[name].usual));
+  const given = names.filter(
+    (name) => !isDeepStrictEqual(platform[name], platformFields[name].usual),
+  );
   return Object.fromEntries(
-    given.map((name) => [name, name === 'signing' ? formatRecipes(platform.signing) : platform[name]]),
+    given.map((name) => [
+      name,
+      name === 'signing' ? formatRecipes(platform.signing) : platform[name],
+    ]),
   );
 }
 

@@ -8,15 +8,18 @@ import { ProfileFileError } from './errors.js';
 import { parseProfileText, readProfileText } from './profile-file.js';
 import { formatProfileList, type ProfileList } from './profile-json.js';
 
-/** Maximum time to wait for other commands that change the file, in milliseconds. Each of them needs a few. */
+/**
+ * Maximum time to wait for other commands that change the file, in milliseconds. Each of them needs
+ * a few.
+ */
 const lockMs = 5_000;
 
 /**
- * Changes the profile file through conf, which replaces it atomically: a new file of mode 0600 and of the same owner,
- * synced before it takes the place of the old one. A symbolic link stays.
+ * Changes the profile file through conf, which replaces it atomically: a new file of mode 0600 and
+ * of the same owner, synced before it takes the place of the old one. A symbolic link stays.
  *
- * While a file `….lock` is there, another command is at it. From its creation to its removal nothing is awaited: only
- * a kill leaves one behind.
+ * While a file `….lock` is there, another command is at it. From its creation to its removal
+ * nothing is awaited: only a kill leaves one behind.
  *
  * @returns the profiles after the change
  * @throws ProfileFileError, what `change` throws, or a system error; the file is then unchanged
@@ -49,7 +52,8 @@ export async function changeProfileFile(
     try {
       void conf.store; // reads it again
     } catch {
-      // A disk with little room took a part of it. The old text had room. V8's message quotes the text, with secrets.
+      // A disk with little room took a part of it. The old text had room. V8's message quotes the
+      // text, with secrets.
       conf.store = before;
       const problem = 'cannot be written: only a part of it reached the disk';
       throw new ProfileFileError(`${path}: ${problem}`, { hint: 'Free disk space and try again.' });
@@ -68,10 +72,13 @@ async function takeLock(path: string, waitMs: number): Promise<void> {
     } catch (cause) {
       if (!isSystemError(cause, 'EEXIST')) throw cause;
       if (performance.now() - began >= waitMs) {
-        throw new ProfileFileError(`another userinfo command changes the profiles: ${path} is there`, {
-          hint: 'Try again. If none runs, one was killed: remove it.',
-          commands: [`rm ${quoteWhereNeeded(path)}`],
-        });
+        throw new ProfileFileError(
+          `another userinfo command changes the profiles: ${path} is there`,
+          {
+            hint: 'Try again. If none runs, one was killed: remove it.',
+            commands: [`rm ${quoteWhereNeeded(path)}`],
+          },
+        );
       }
     }
     await sleep(5 + 20 * Math.random());

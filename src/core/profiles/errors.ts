@@ -8,8 +8,8 @@ export class ProfileError extends UserInfoError {
 }
 
 /**
- * The profile file or its folder cannot be read, parsed or written. The file is unchanged. The message begins with
- * the path.
+ * The profile file or its folder cannot be read, parsed or written. The file is unchanged. The
+ * message begins with the path.
  */
 export class ProfileFileError extends UserInfoError {
   /** @internal */

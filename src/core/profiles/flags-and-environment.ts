@@ -4,7 +4,10 @@ import { cutNote } from '../contract/unsafe-text.js';
 import type { EnvironmentVariables } from '../support/shell.js';
 import { parseEnvironment, parseIdentifier } from './profile.js';
 
-/** The source of a value. `name` is the flag with its dashes, the environment variable, or the profile. */
+/**
+ * The source of a value. `name` is the flag with its dashes, the environment variable, or the
+ * profile.
+ */
 export type Origin =
   | { readonly kind: 'flag' | 'environment' | 'profile'; readonly name: string }
   | { readonly kind: 'default' };
@@ -19,7 +22,10 @@ type Camel<Name extends string> = Name extends `${infer First}_${infer Rest}`
   ? `${First}${Capitalize<Camel<Rest>>}`
   : Name;
 
-/** A setting: how its text is parsed, and its name in messages, as an option, as a flag and as an environment variable. */
+/**
+ * A setting: how its text is parsed, and its name in messages, as an option, as a flag and as an
+ * environment variable.
+ */
 function setting<Name extends string, T>(
   name: Name,
   parse: (text: string, label: string) => T,
@@ -47,7 +53,10 @@ export const settingNames = {
 
 type SettingNames = typeof settingNames;
 
-/** The command-line options that select the deployment and the application. There is none for the secret. */
+/**
+ * The command-line options that select the deployment and the application. There is none for the
+ * secret.
+ */
 export type SettingFlags = {
   readonly [Field in keyof SettingNames as SettingNames[Field]['option']]?: string | undefined;
 } & {
@@ -66,12 +75,24 @@ export function misnamedVariables(env: EnvironmentVariables): string[] {
     const rest = words(name);
     if (!name.startsWith('USERINFO_') || known.includes(name) || rest.length < 3) return [];
     const meant = known.find((one) => words(one).startsWith(rest) || words(one).endsWith(rest));
-    return meant === undefined ? [] : [`nothing reads the variable ${name}: did you mean ${meant}?`];
+    return meant === undefined
+      ? []
+      : [`nothing reads the variable ${name}: did you mean ${meant}?`];
   });
 }
 
-/** The settings whose variables are cut: nobody means the white space around them. That of a file name may be meant. */
-const cutSettings = ['profile', 'environment', 'base_url', 'tenant_code', 'channel', 'app_key'] as const;
+/**
+ * The settings whose variables are cut: nobody means the white space around them. That of a file
+ * name may be meant.
+ */
+const cutSettings = [
+  'profile',
+  'environment',
+  'base_url',
+  'tenant_code',
+  'channel',
+  'app_key',
+] as const;
 const isCut = (field: string) => cutSettings.some((known) => known === field);
 
 /** What is said of the variables in use that had white space around them. */
@@ -89,7 +110,8 @@ export type GivenValues = {
 };
 
 /**
- * Reads flags and environment variables. A flag overrides a variable; an empty variable counts as not set.
+ * Reads flags and environment variables. A flag overrides a variable; an empty variable counts as
+ * not set.
  *
  * @throws InvalidInputError for an invalid value; the message names its flag or variable
  */

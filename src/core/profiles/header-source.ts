@@ -7,9 +7,9 @@ import type { EnvironmentVariables } from '../support/shell.js';
 import { readSecret } from './secret.js';
 
 /**
- * The value of a header, or where it is: in an environment variable, or in the output of a command. `expires` is how long
- * that output is good for, in seconds: then the command is run again. It is anyway after the service has refused the
- * caller.
+ * The value of a header, or where it is: in an environment variable, or in the output of a command.
+ * `expires` is how long that output is good for, in seconds: then the command is run again. It is
+ * anyway after the service has refused the caller.
  */
 export type HeaderSource =
   | string
@@ -24,27 +24,34 @@ export function parseHeaderSources(json: unknown, label: string): HeaderSources 
   const sources = checkFields(json, label);
   checkHeaderNames(Object.keys(sources), label);
   const entries = Object.entries(sources);
-  return Object.fromEntries(entries.map(([name, one]) => [name, parseHeaderSource(one, `${label}.${name}`)]));
+  return Object.fromEntries(
+    entries.map(([name, one]) => [name, parseHeaderSource(one, `${label}.${name}`)]),
+  );
 }
 
 function parseHeaderSource(json: unknown, label: string): HeaderSource {
   if (typeof json === 'string') return checkHeaderValue(json, label);
   const { env, command, expires } = checkFields(json, label, ['env', 'command', 'expires']);
-  const isSeconds = Number.isSafeInteger(expires) && Number(expires) >= 1 && Number(expires) <= maxSeconds;
+  const isSeconds =
+    Number.isSafeInteger(expires) && Number(expires) >= 1 && Number(expires) <= maxSeconds;
   if (expires !== undefined && !(isSeconds && command !== undefined))
-    throw new InvalidInputError(`${label}: expires is not the seconds from 1 to ${maxSeconds} of a command`);
+    throw new InvalidInputError(
+      `${label}: expires is not the seconds from 1 to ${maxSeconds} of a command`,
+    );
   if (typeof env === 'string' && command === undefined && /^[A-Za-z_][A-Za-z0-9_]*$/.test(env))
     return { env };
   if (typeof command === 'string' && env === undefined && command !== '')
     return isSeconds ? { command, expires: Number(expires) } : { command };
-  throw new InvalidInputError(`${label} is neither a value nor the name of a variable or a command`);
+  throw new InvalidInputError(
+    `${label} is neither a value nor the name of a variable or a command`,
+  );
 }
 
 const form = /^([^=]*)=(?:(env|command(?:,expires=(\d{1,10}))?):)?(.*)$/s;
 
 /**
- * Headers as options give them: `X-Key=env:KEY`, `X-Key=command:pass gateway`, `X-Key=command,expires=3600:token` or
- * `X-Region=cn-east`; `X-Key=` takes one away from `current`.
+ * Headers as options give them: `X-Key=env:KEY`, `X-Key=command:pass gateway`,
+ * `X-Key=command,expires=3600:token` or `X-Region=cn-east`; `X-Key=` takes one away from `current`.
  *
  * @throws InvalidInputError
  */
@@ -57,10 +64,14 @@ export function editHeaders(current: HeaderSources, options: readonly string[]):
         hint: 'Such as X-Key=env:GATEWAY_KEY, X-Key="command:pass gateway" or X-Region=cn-east.',
       });
     }
-    for (const known of sources.keys()) if (known.toLowerCase() === name.toLowerCase()) sources.delete(known);
+    for (const known of sources.keys())
+      if (known.toLowerCase() === name.toLowerCase()) sources.delete(known);
     if (kind === 'env') sources.set(name, { env: value });
     else if (kind !== undefined)
-      sources.set(name, { command: value, ...(expires !== undefined && { expires: Number(expires) }) });
+      sources.set(name, {
+        command: value,
+        ...(expires !== undefined && { expires: Number(expires) }),
+      });
     else if (value !== '') sources.set(name, value);
   }
   return parseHeaderSources(Object.fromEntries(sources), '--header');
@@ -72,7 +83,10 @@ const secretValue = /^(?:bearer|basic|digest|token) |^(?=.*\d)(?=.*[A-Za-z])[\w+
 const personalName = /user|account|customer|member|login|mail|phone|mobile|person|name/i;
 const personalValue = /@|\d{7}/;
 
-/** Whether a header seems to hold a secret or personal data, which a profile file does not keep in plain text. */
+/**
+ * Whether a header seems to hold a secret or personal data, which a profile file does not keep in
+ * plain text.
+ */
 export function seemsPrivate(name: string, value: string): 'secret' | 'personal' | null {
   if (secretName.test(name) || secretValue.test(value)) return 'secret';
   return personalName.test(name) || personalValue.test(value) ? 'personal' : null;
@@ -85,8 +99,8 @@ export function describeHeaderSource(source: HeaderSource): string {
 }
 
 /**
- * Reads the values of headers. That of a command is a function, which runs it again when its output has expired or the
- * service refused it.
+ * Reads the values of headers. That of a command is a function, which runs it again when its output
+ * has expired or the service refused it.
  *
  * @throws CredentialError for one that has none
  */

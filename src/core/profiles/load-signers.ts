@@ -11,13 +11,16 @@ import { findUnsafePath } from '../support/trusted-path.js';
 import { SigningModuleError } from './errors.js';
 
 /**
- * Creates the signers of a profile. A module signs what it has a function for, `app_sign` or `sign` or both, the recipes
- * the rest. It runs with all rights of the user, so it is loaded only if no other user can change its file. The module's
- * own imports are not checked.
+ * Creates the signers of a profile. A module signs what it has a function for, `app_sign` or `sign`
+ * or both, the recipes the rest. It runs with all rights of the user, so it is loaded only if no
+ * other user can change its file. The module's own imports are not checked.
  *
  * @throws SigningModuleError, or RecipeError for an invalid recipe
  */
-export async function loadSigners(recipes: SigningRecipes, path: string | null): Promise<SignerPair> {
+export async function loadSigners(
+  recipes: SigningRecipes,
+  path: string | null,
+): Promise<SignerPair> {
   const signers = compileRecipes(recipes, 'signing');
   if (path === null) return { kind: 'pair', signers, recipes };
   const module = await loadModule(path);
@@ -37,9 +40,12 @@ export async function loadSigners(recipes: SigningRecipes, path: string | null):
 async function loadModule(file: string): Promise<SignerModule> {
   const find = async () => ({ unsafe: findUnsafePath(file), target: await realpath(file) });
   const { unsafe, target } = await find().catch((cause: unknown) => {
-    throw new SigningModuleError(`the signing module ${file} cannot be read: ${describeSystemError(cause)}`, {
-      cause,
-    });
+    throw new SigningModuleError(
+      `the signing module ${file} cannot be read: ${describeSystemError(cause)}`,
+      {
+        cause,
+      },
+    );
   });
   if (unsafe !== null) {
     const { reason, ...advice } = unsafe;

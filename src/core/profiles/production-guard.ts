@@ -10,10 +10,11 @@ export interface GuardedEnvironment {
 }
 
 /**
- * Decides whether a request goes to test or production. A production profile is always production: a flag that
- * says otherwise is refused, a variable causes a warning. A test profile can be switched to production by either, and
- * counts for its own base URL alone: another one is judged by its address, whoever chose the profile. It is production
- * if it is that of a production profile, or one elsewhere that no profile has and nothing calls a test deployment.
+ * Decides whether a request goes to test or production. A production profile is always production:
+ * a flag that says otherwise is refused, a variable causes a warning. A test profile can be
+ * switched to production by either, and counts for its own base URL alone: another one is judged by
+ * its address, whoever chose the profile. It is production if it is that of a production profile,
+ * or one elsewhere that no profile has and nothing calls a test deployment.
  *
  * @throws InvalidInputError for `--environment test` with a production profile
  */
@@ -24,7 +25,8 @@ export function decideEnvironment(
   profiles: Iterable<Profile>,
 ): GuardedEnvironment {
   if (profile?.environment === 'production') return productionProfile(given.environment, profile);
-  if (given.environment?.value === 'production') return { environment: given.environment, warnings: [] };
+  if (given.environment?.value === 'production')
+    return { environment: given.environment, warnings: [] };
   const known = [...(profile === null ? [] : [profile]), ...profiles];
   const owner = known.find((other) => sameDeployment(other.base_url, baseUrl.value));
   const isSame = owner === undefined ? sameHost : sameDeployment;
@@ -35,20 +37,24 @@ export function decideEnvironment(
   if (production !== undefined) {
     const shared = `${where} belongs to the production profile "${production.name}"`;
     if (profile === null || baseUrl.origin.kind !== 'profile')
-      return { environment: environmentOf(production), warnings: [`${shared}: treated as production`] };
+      return {
+        environment: environmentOf(production),
+        warnings: [`${shared}: treated as production`],
+      };
     const environment = given.environment ?? environmentOf(profile);
     return { environment, warnings: [`${shared}, though "${profile.name}" is a test profile`] };
   }
   const said = given.environment ?? (owner && environmentOf(owner));
   if (said !== undefined) return { environment: said, warnings: [] };
-  if (isLoopback(new URL(baseUrl.value).hostname)) return { environment: byDefault('test'), warnings: [] };
+  if (isLoopback(new URL(baseUrl.value).hostname))
+    return { environment: byDefault('test'), warnings: [] };
   const warning = `no profile has ${where}: treated as production, unless --environment says test`;
   return { environment: byDefault('production'), warnings: [warning] };
 }
 
 /**
- * A profile of the other environment with the base URL of this one: writes by the test profile of the two are not asked
- * about.
+ * A profile of the other environment with the base URL of this one: writes by the test profile of
+ * the two are not asked about.
  */
 export function findContradiction(
   profile: Pick<Profile, 'name' | 'environment' | 'base_url'>,
@@ -62,13 +68,19 @@ export function findContradiction(
   );
 }
 
-const byDefault = (value: Environment): Setting<Environment> => ({ value, origin: { kind: 'default' } });
+const byDefault = (value: Environment): Setting<Environment> => ({
+  value,
+  origin: { kind: 'default' },
+});
 
 function environmentOf({ name, environment }: Profile): Setting<Environment> {
   return { value: environment, origin: { kind: 'profile', name } };
 }
 
-function productionProfile(given: Setting<Environment> | null, profile: Profile): GuardedEnvironment {
+function productionProfile(
+  given: Setting<Environment> | null,
+  profile: Profile,
+): GuardedEnvironment {
   const environment = environmentOf(profile);
   if (given?.value !== 'test') return { environment, warnings: [] };
   const problem = `profile "${profile.name}" is production`;

@@ -10,11 +10,12 @@ import { ProfileError, ProfileFileError } from './errors.js';
 import { noProfiles, type ProfileList, parseProfileList } from './profile-json.js';
 
 /** Advice for a damaged file. */
-const howToRepair = 'Correct it by hand, or move it away and add the profiles again. It was not changed.';
+const howToRepair =
+  'Correct it by hand, or move it away and add the profiles again. It was not changed.';
 
 /**
- * Reads and validates the file without conf, which takes 100 ms of CPU to load, longer than a whole read. A
- * missing file has no profiles.
+ * Reads and validates the file without conf, which takes 100 ms of CPU to load, longer than a whole
+ * read. A missing file has no profiles.
  *
  * @throws ProfileFileError
  */
@@ -49,8 +50,8 @@ export function readProfileText(path: string): string | null {
 }
 
 /**
- * A link whose target is missing says that there are profiles, as on a disk that is not mounted. Creating the target
- * would put secrets in another place, and hide the profiles.
+ * A link whose target is missing says that there are profiles, as on a disk that is not mounted.
+ * Creating the target would put secrets in another place, and hide the profiles.
  *
  * @throws ProfileFileError
  */
@@ -63,7 +64,10 @@ function refuseDanglingLink(path: string): void {
   });
 }
 
-/** @throws ProfileFileError for a text that is not JSON, or has a key twice; for an invalid value, as `parseProfileList` */
+/**
+ * @throws ProfileFileError for a text that is not JSON, or has a key twice; for an invalid value,
+ * as `parseProfileList`
+ */
 export function parseProfileText(text: string, path: string, isRead: boolean): ProfileList {
   // JSON.parse keeps the last of duplicate keys: writing would lose the others.
   const fault = jsonFault(text);

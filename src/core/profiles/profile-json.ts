@@ -2,7 +2,12 @@ import { isAbsolute } from 'node:path';
 import { parseBaseUrl } from '../contract/base-url.js';
 import { InvalidInputError, quoteName } from '../contract/errors.js';
 import { checkFields } from '../contract/fields.js';
-import { defaultPlatform, formatPlatform, parsePlatform, refuseSignedHeaders } from '../platform/platform.js';
+import {
+  defaultPlatform,
+  formatPlatform,
+  parsePlatform,
+  refuseSignedHeaders,
+} from '../platform/platform.js';
 import { Secret } from '../signing/secret.js';
 import { parseHeaderSources } from './header-source.js';
 import {
@@ -43,7 +48,10 @@ export const parseVariableName = textBy((name, label) => {
   });
 });
 
-/** An identifier in the file, as it is: `cutIdentifiers` cuts that of a profile which is used or changed. */
+/**
+ * An identifier in the file, as it is: `cutIdentifiers` cuts that of a profile which is used or
+ * changed.
+ */
 const parseStored = textBy((text, label) => {
   parseIdentifier(text, label);
   return text;
@@ -55,7 +63,12 @@ const parsePath = textBy((path, label) => {
 });
 
 const parseSecret: Parse<SecretSource> = (json, label) => {
-  const { kind, value, name, command } = checkFields(json, label, ['kind', 'value', 'name', 'command']);
+  const { kind, value, name, command } = checkFields(json, label, [
+    'kind',
+    'value',
+    'name',
+    'command',
+  ]);
   switch (kind) {
     case 'file':
       return { kind, value: new Secret(parseText(value, `${label}.value`)) };
@@ -93,23 +106,35 @@ const profileFields: {
 };
 const requiredFields = ['environment', ...requestFields, 'secret'];
 
-/** @throws InvalidInputError that begins with `label`, for an invalid field, and for one that is unknown unless `isRead` */
+/**
+ * @throws InvalidInputError that begins with `label`, for an invalid field, and for one that is
+ * unknown unless `isRead`
+ */
 export function parseProfile(name: string, json: unknown, label = '', isRead = false): Profile {
-  const given = checkFields(json, `${label}the profile`, isRead ? undefined : Object.keys(profileFields));
+  const given = checkFields(
+    json,
+    `${label}the profile`,
+    isRead ? undefined : Object.keys(profileFields),
+  );
   const parsed: Record<string, unknown> = { name };
   for (const [field, parse] of Object.entries<Parse<unknown>>(profileFields)) {
     if (Object.hasOwn(given, field)) parsed[field] = parse(given[field], label + field);
-    else if (requiredFields.includes(field)) throw new InvalidInputError(`${label}${field} is missing`);
+    else if (requiredFields.includes(field))
+      throw new InvalidInputError(`${label}${field} is missing`);
   }
   const profile = parsed as unknown as Profile;
   const { platform, headers } = profile;
-  if (platform && headers) refuseSignedHeaders(platform.signing, Object.keys(headers), `${label}the profile`);
+  if (platform && headers)
+    refuseSignedHeaders(platform.signing, Object.keys(headers), `${label}the profile`);
   return profile;
 }
 
 /** A snapshot of the profile file. */
 export interface ProfileList {
-  /** The name of the profile that is used by default. It may not exist if the file was edited by hand. */
+  /**
+   * The name of the profile that is used by default. It may not exist if the file was edited by
+   * hand.
+   */
   readonly active: string | null;
   /** By name, in the order of the file. */
   readonly profiles: ReadonlyMap<string, Profile>;
@@ -118,7 +143,8 @@ export interface ProfileList {
 export const noProfiles: ProfileList = { active: null, profiles: new Map() };
 
 /**
- * Parses the content of the file: `isRead`, or to be changed, which would lose what is unknown, as of a later version.
+ * Parses the content of the file: `isRead`, or to be changed, which would lose what is unknown, as
+ * of a later version.
  *
  * @throws InvalidInputError or ProfileError
  */
@@ -150,7 +176,8 @@ export function formatProfile({ name: _, secret, platform, ...fields }: Profile)
   return {
     ...fields,
     ...(given === undefined || Object.keys(given).length === 0 ? {} : { platform: given }),
-    secret: secret.kind === 'file' ? { kind: secret.kind, value: secret.value.reveal() } : { ...secret },
+    secret:
+      secret.kind === 'file' ? { kind: secret.kind, value: secret.value.reveal() } : { ...secret },
   };
 }
 
@@ -163,7 +190,10 @@ export function exportProfile(profile: Profile): JsonObject {
   const needed = new Map(
     [...platform.headers, ...Object.keys(headers)].map((one) => [one.toLowerCase(), one]),
   );
-  const whole = formatProfile({ ...profile, platform: { ...platform, headers: [...needed.values()] } });
+  const whole = formatProfile({
+    ...profile,
+    platform: { ...platform, headers: [...needed.values()] },
+  });
   const shared = sharedFields.filter((field) => whole[field] !== undefined);
   return { name, ...Object.fromEntries(shared.map((field) => [field, whole[field]])) };
 }

@@ -3,7 +3,10 @@
 /** The profile file, in the configuration folder. */
 export const profileFileName = 'profiles.json';
 
-/** Letters and digits of any script, with `.` `_` `-` between them: safe to type, to quote and to print. */
+/**
+ * Letters and digits of any script, with `.` `_` `-` between them: safe to type, to quote and to
+ * print.
+ */
 const readableName = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,63}$/u;
 
 /** Most names, matched without Unicode tables, which V8 loads slowly. */

@@ -23,10 +23,11 @@ export function refuseUnsafeFile(path: string): void {
 }
 
 /**
- * The profiles, in one file of mode 0600. Reading creates nothing and takes no lock. `change` locks the file, reads
- * it again, and has conf replace it.
+ * The profiles, in one file of mode 0600. Reading creates nothing and takes no lock. `change` locks
+ * the file, reads it again, and has conf replace it.
  *
- * All methods throw ProfileFileError if the file cannot be read, parsed or written; it is then unchanged.
+ * All methods throw ProfileFileError if the file cannot be read, parsed or written; it is then
+ * unchanged.
  */
 export class ProfileStore {
   /** The profile file; it may not exist. */
@@ -53,10 +54,13 @@ export class ProfileStore {
     refuseUnsafeFile(this.path);
   }
 
-  /** The mode of the file where other users of the machine can read it, such as `0644`; else `null`. */
+  /**
+   * The mode of the file where other users of the machine can read it, such as `0644`; else `null`.
+   */
   sharedMode(): string | null {
     const file = statSync(this.path, { throwIfNoEntry: false });
-    if (file === undefined || process.platform === 'win32' || (file.mode & 0o077) === 0) return null;
+    if (file === undefined || process.platform === 'win32' || (file.mode & 0o077) === 0)
+      return null;
     return (file.mode & 0o7777).toString(8).padStart(4, '0');
   }
 
@@ -177,7 +181,8 @@ export function renameProfile(list: ProfileList, from: string, to: string): Prof
 }
 
 /**
- * Removes a profile. If it was the active one, none is active: the next one in the file may be production.
+ * Removes a profile. If it was the active one, none is active: the next one in the file may be
+ * production.
  *
  * @throws ProfileError for an unknown name
  */

@@ -14,7 +14,10 @@ export type Environment = (typeof environments)[number];
 /** The fields of every request, or of its address. */
 export const requestFields = ['base_url', 'tenant_code', 'channel', 'app_key'] as const;
 
-/** Everything needed to call one deployment as one application. The field names are those of the spec. */
+/**
+ * Everything needed to call one deployment as one application. The field names are those of the
+ * spec.
+ */
 export interface Profile {
   readonly name: string;
   readonly environment: Environment;
@@ -62,7 +65,8 @@ export function checkProfileName(name: string): void {
 /** @throws InvalidInputError that begins with `label` */
 export function parseEnvironment(text: string, label = 'the environment'): Environment {
   const environment = environments.find((known) => known === text);
-  if (environment === undefined) throw new InvalidInputError(`${label} is neither test nor production`);
+  if (environment === undefined)
+    throw new InvalidInputError(`${label} is neither test nor production`);
   return environment;
 }
 
@@ -80,8 +84,14 @@ export function parseIdentifier(text: string, label: string): string {
 
 const identifierFields = ['tenant_code', 'channel', 'app_key', 'key_prefix'] as const;
 
-/** A profile without white space around its identifiers, as somebody may have written it, and what is said of it. */
-export function cutIdentifiers(profile: Profile): { readonly profile: Profile; readonly notes: string[] } {
+/**
+ * A profile without white space around its identifiers, as somebody may have written it, and what
+ * is said of it.
+ */
+export function cutIdentifiers(profile: Profile): {
+  readonly profile: Profile;
+  readonly notes: string[];
+} {
   const identifiers: Partial<Record<(typeof identifierFields)[number], string>> = {};
   const notes: string[] = [];
   for (const field of identifierFields) {

@@ -5,7 +5,8 @@ import { type EnvironmentVariables, quoteWhereNeeded } from '../support/shell.js
 import { CredentialError } from './errors.js';
 
 /**
- * Where a profile's app secret is: in the profile file, in an environment variable, or in the output of a command.
+ * Where a profile's app secret is: in the profile file, in an environment variable, or in the
+ * output of a command.
  */
 export type SecretSource =
   | { readonly kind: 'file'; readonly value: Secret }
@@ -25,8 +26,9 @@ export function describeSecretSource(source: SecretSource): string {
 }
 
 /**
- * Reads the secret, unchanged except for the line break at the end of a command's output; messages call it `what`.
- * `timeoutMs` bounds a command: by default long enough for a password manager that asks the user to unlock it.
+ * Reads the secret, unchanged except for the line break at the end of a command's output; messages
+ * call it `what`. `timeoutMs` bounds a command: by default long enough for a password manager that
+ * asks the user to unlock it.
  *
  * @throws CredentialError, which never shows the output of the command
  */
@@ -48,21 +50,28 @@ export async function readSecret(
 function readVariable(name: string, value: string | undefined, what: string): Secret {
   if (value) return new Secret(value);
   const fault = value === undefined ? 'is not set' : 'is empty';
-  throw new CredentialError(`the environment variable ${name}, which should hold ${what}, ${fault}`, {
-    hint: `Set ${name}, or choose another source. The options are listed by:`,
-    commands: ['userinfo profile set --help'],
-  });
+  throw new CredentialError(
+    `the environment variable ${name}, which should hold ${what}, ${fault}`,
+    {
+      hint: `Set ${name}, or choose another source. The options are listed by:`,
+      commands: ['userinfo profile set --help'],
+    },
+  );
 }
 
 const maxOutputBytes = 65_536;
 
-/** Time to read what an ended command printed, while a process that it left behind holds its output open. */
+/**
+ * Time to read what an ended command printed, while a process that it left behind holds its output
+ * open.
+ */
 const afterEndMs = 100;
 
 /**
- * Runs a command line in the system's shell. Standard error is the terminal's, so that a password manager can prompt.
- * Standard input is empty: ours may contain the data of our own command. A process that the command leaves in the
- * background, such as an agent, is neither waited for nor stopped.
+ * Runs a command line in the system's shell. Standard error is the terminal's, so that a password
+ * manager can prompt. Standard input is empty: ours may contain the data of our own command. A
+ * process that the command leaves in the background, such as an agent, is neither waited for nor
+ * stopped.
  */
 async function readOutput(
   command: string,
@@ -76,7 +85,12 @@ async function readOutput(
       commands: ['userinfo profile set --help'],
     });
   const { spawn } = getBuiltinModule('node:child_process'); // few commands need it
-  const child = spawn(command, { shell: true, env, stdio: ['ignore', 'pipe', 'inherit'], windowsHide: true });
+  const child = spawn(command, {
+    shell: true,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    windowsHide: true,
+  });
   const chunks: Buffer[] = [];
   let size = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -96,7 +110,8 @@ async function readOutput(
       child.once('close', () => resolve());
       child.once('exit', () => {
         clearTimeout(timer);
-        // What is in the pipe is read between the timer and the callback, however late the timer is.
+        // What is in the pipe is read between the timer and the callback, however late the timer
+        // is.
         timer = setTimeout(() => setImmediate(resolve), afterEndMs);
       });
     });

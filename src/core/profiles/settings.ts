@@ -74,19 +74,23 @@ export interface SettingSources {
 type RequiredField = (typeof requestFields)[number];
 
 /**
- * Resolves each setting: flag, environment variable, then profile. The profile is the one selected by -p or
- * USERINFO_PROFILE, else the active one, if a value is still missing.
+ * Resolves each setting: flag, environment variable, then profile. The profile is the one selected
+ * by -p or USERINFO_PROFILE, else the active one, if a value is still missing.
  *
- * @throws InvalidInputError for an invalid flag or variable, ProfileError for an unknown profile, ProfileFileError
- * for an invalid file that is needed, CredentialError that lists all missing values
+ * @throws InvalidInputError for an invalid flag or variable, ProfileError for an unknown profile,
+ * ProfileFileError for an invalid file that is needed, CredentialError that lists all missing
+ * values
  */
 export async function resolveSettings(sources: SettingSources): Promise<Settings> {
   const { given, list, profile, secret, warnings } = await chooseProfile(sources);
   const fromProfile = <T>(value: T | undefined): Setting<T> | null =>
-    profile && value !== undefined ? { value, origin: { kind: 'profile', name: profile.name } } : null;
+    profile && value !== undefined
+      ? { value, origin: { kind: 'profile', name: profile.name } }
+      : null;
   const find = (field: RequiredField) => given[field] ?? fromProfile(profile?.[field]);
   const missing = requestFields.filter((field) => find(field) === null);
-  if (missing.length > 0 || secret === null) throw missingValues(missing, secret === null, list, sources.env);
+  if (missing.length > 0 || secret === null)
+    throw missingValues(missing, secret === null, list, sources.env);
   const values = Object.fromEntries(requestFields.map((field) => [field, find(field)])) as Record<
     RequiredField,
     Setting<string>
@@ -120,15 +124,27 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
 }
 
 /**
- * Whether the profile says what is loaded, sent in headers or trusted on the way: nobody else may write to its file then.
+ * Whether the profile says what is loaded, sent in headers or trusted on the way: nobody else may
+ * write to its file then.
  */
-export function isFileTrusted({ signing_module, headers, proxy, ca_file, client_cert }: Settings): boolean {
+export function isFileTrusted({
+  signing_module,
+  headers,
+  proxy,
+  ca_file,
+  client_cert,
+}: Settings): boolean {
   const isNamed = signing_module !== null || Object.keys(headers).length > 0;
-  return isNamed || [proxy, ca_file, client_cert].some((setting) => setting?.origin.kind === 'profile');
+  return (
+    isNamed || [proxy, ca_file, client_cert].some((setting) => setting?.origin.kind === 'profile')
+  );
 }
 
 /** The names of headers that the platform needs, and that are not set. */
-export function lackingHeaders({ headers, platform }: Pick<Settings, 'headers' | 'platform'>): string[] {
+export function lackingHeaders({
+  headers,
+  platform,
+}: Pick<Settings, 'headers' | 'platform'>): string[] {
   const given = Object.keys(headers).map((name) => name.toLowerCase());
   return platform.value.headers.filter((name) => !given.includes(name.toLowerCase()));
 }
@@ -140,7 +156,8 @@ export interface SigningSettings extends Pick<Settings, 'profile' | 'platform' |
 }
 
 /**
- * Resolves the settings of commands that sign but do not send. The profile is chosen as in `resolveSettings`.
+ * Resolves the settings of commands that sign but do not send. The profile is chosen as in
+ * `resolveSettings`.
  *
  * @throws as `resolveSettings`, except for missing values
  */
@@ -159,31 +176,40 @@ export async function resolveSigning(sources: SettingSources): Promise<SigningSe
 async function chooseProfile(sources: SettingSources) {
   const { flags, env, store } = sources;
   const given = readGivenValues(flags, env);
-  const isComplete = Boolean(env[secretVariable]) && requestFields.every((field) => given[field] !== null);
+  const isComplete =
+    Boolean(env[secretVariable]) && requestFields.every((field) => given[field] !== null);
   const needsNone = given.profile === null && isComplete;
   const warnings: string[] = [];
   const list = await store.load().catch((error: unknown) => {
     if (!needsNone || !(error instanceof ProfileFileError)) throw error;
     // The file is read for the production guard alone, and may be invalid.
-    warnings.push(`cannot check whether the base URL belongs to a production profile: ${error.message}`);
+    warnings.push(
+      `cannot check whether the base URL belongs to a production profile: ${error.message}`,
+    );
     return noProfiles;
   });
   warnings.push(...cutNotes(given, env));
   const selected = needsNone ? null : selectProfile(list, given.profile);
-  if (selected === null) return { given, list, profile: null, warnings, secret: findSecret(sources, null) };
+  if (selected === null)
+    return { given, list, profile: null, warnings, secret: findSecret(sources, null) };
   const { profile, notes } = cutIdentifiers(selected);
   warnings.push(...notes);
   return { given, list, profile, warnings, secret: findSecret(sources, profile) };
 }
 
-/** The platform, and the module of the profile, which signs unless the platform is given besides. */
+/**
+ * The platform, and the module of the profile, which signs unless the platform is given besides.
+ */
 async function chooseSigning(
   { readPlatform }: SettingSources,
   { platform: file }: GivenValues,
   profile: Profile | null,
 ): Promise<Pick<Settings, 'platform' | 'signing_module'>> {
   if (file !== null)
-    return { platform: { value: await readPlatform(file.value), origin: file.origin }, signing_module: null };
+    return {
+      platform: { value: await readPlatform(file.value), origin: file.origin },
+      signing_module: null,
+    };
   const signing_module = profile?.signing_module ?? null;
   if (profile?.platform === undefined)
     return { platform: { value: defaultPlatform, origin: { kind: 'default' } }, signing_module };
@@ -217,7 +243,10 @@ function findSecret(sources: SettingSources, profile: Profile | null): SecretSet
   };
 }
 
-/** The permission of a profile applies to its own base URL only, not to that of a flag or a variable. */
+/**
+ * The permission of a profile applies to its own base URL only, not to that of a flag or a
+ * variable.
+ */
 function findAllowHttp(
   { allowHttp }: SettingFlags,
   profile: Profile | null,

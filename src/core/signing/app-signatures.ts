@@ -2,7 +2,13 @@ import { compileRecipe } from './compile-recipe.js';
 import { fieldPath, type Recipe, type SigningRecipes } from './recipe.js';
 import { paramOf, type SignableRequest, withoutParams, withQueryValue } from './request.js';
 import type { Secret } from './secret.js';
-import { type Explanation, isPromise, type RequestSigner, type Signature, type Signer } from './signer.js';
+import {
+  type Explanation,
+  isPromise,
+  type RequestSigner,
+  type Signature,
+  type Signer,
+} from './signer.js';
 
 /**
  * The signers of an app, one for each of its two signatures.
@@ -19,8 +25,8 @@ export interface Signers {
 }
 
 /**
- * The signers of the requests of a client, such as a key service that the secret never leaves: each may return a
- * promise.
+ * The signers of the requests of a client, such as a key service that the secret never leaves: each
+ * may return a promise.
  *
  * @example
  * const signing: RequestSigners = { app_sign: kmsSigner, sign: kmsSigner };
@@ -52,9 +58,10 @@ export function compileRecipes(recipes: SigningRecipes, field = ''): Signers {
 }
 
 /**
- * Signs a request (§5.5, §5.6): `app_sign` over the parameters without the two signatures, `sign` over those and
- * the new `app_sign`. The new `app_sign` takes the place of one in `request.params`, else the last place. A `sign`
- * in `request.params` is ignored. The result is a promise if a signer returns one.
+ * Signs a request (§5.5, §5.6): `app_sign` over the parameters without the two signatures, `sign`
+ * over those and the new `app_sign`. The new `app_sign` takes the place of one in `request.params`,
+ * else the last place. A `sign` in `request.params` is ignored. The result is a promise if a signer
+ * returns one.
  */
 export function signBoth(signers: Signers, request: SignableRequest, secret: Secret): SignaturePair;
 export function signBoth(
@@ -76,7 +83,11 @@ export function signBoth(
 }
 
 /** Explains what `signBoth` does. A non-empty `app_sign` of the request is kept. */
-export function explainBoth(signers: Signers, request: SignableRequest, secret: Secret): ExplanationPair {
+export function explainBoth(
+  signers: Signers,
+  request: SignableRequest,
+  secret: Secret,
+): ExplanationPair {
   const app_sign = signers.app_sign.explain(forAppSign(request), secret);
   const seen = paramOf(request, 'app_sign') ? request : withAppSign(request, app_sign.digest);
   return { app_sign, sign: signers.sign.explain(forSign(seen), secret) };
@@ -87,13 +98,15 @@ export function withAppSign(request: SignableRequest, digest: string): SignableR
   const place = params.findIndex((param) => param[0] === 'app_sign');
   params[place < 0 ? params.length : place] = ['app_sign', digest];
   const { query } = request;
-  const inQuery = query !== undefined && { query: withQueryValue(query, 'app_sign', digest, place < 0) };
+  const inQuery = query !== undefined && {
+    query: withQueryValue(query, 'app_sign', digest, place < 0),
+  };
   return { ...request, params, ...inQuery };
 }
 
 /**
- * The signatures that a received request should have. `sign` is computed with the received `app_sign`, right or
- * wrong, so that each signature is judged by itself.
+ * The signatures that a received request should have. `sign` is computed with the received
+ * `app_sign`, right or wrong, so that each signature is judged by itself.
  */
 export function expectedSignatures(
   signers: Signers,
@@ -117,7 +130,9 @@ export function forSign(request: SignableRequest): SignableRequest {
   return withoutParams(request, ['sign']);
 }
 
-/** The signers of a request: one recipe, or the recipes or modules of an app for its two signatures. */
+/**
+ * The signers of a request: one recipe, or the recipes or modules of an app for its two signatures.
+ */
 export type SigningChoice =
   | { readonly kind: 'one'; readonly signer: Signer; readonly recipe: Recipe }
   | SignerPair;
@@ -141,8 +156,8 @@ export interface RequestSignature {
 }
 
 /**
- * The signatures of a request that already has its `app_sign`: the one of a single recipe, or `app_sign` and
- * `sign`. `signParam` is the parameter of the only signature, or of `sign`.
+ * The signatures of a request that already has its `app_sign`: the one of a single recipe, or
+ * `app_sign` and `sign`. `signParam` is the parameter of the only signature, or of `sign`.
  */
 export function signaturesOf(
   choice: SigningChoice,
@@ -154,7 +169,12 @@ export function signaturesOf(
   }
   const { signers, recipes } = choice;
   return [
-    { name: 'app_sign', request: forAppSign(request), signer: signers.app_sign, recipe: recipes.app_sign },
+    {
+      name: 'app_sign',
+      request: forAppSign(request),
+      signer: signers.app_sign,
+      recipe: recipes.app_sign,
+    },
     { name: signParam, request: forSign(request), signer: signers.sign, recipe: recipes.sign },
   ];
 }

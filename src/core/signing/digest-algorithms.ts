@@ -118,8 +118,14 @@ export function digestText(
 }
 
 /** @internal A digest, or an HMAC where there is a key, as bytes. */
-export function digestBytes(algorithm: Algorithm, data: string | Buffer, key: Buffer | null): Buffer {
-  return key === null ? hash(algorithm, data, 'buffer') : createHmac(algorithm, key).update(data).digest();
+export function digestBytes(
+  algorithm: Algorithm,
+  data: string | Buffer,
+  key: Buffer | null,
+): Buffer {
+  return key === null
+    ? hash(algorithm, data, 'buffer')
+    : createHmac(algorithm, key).update(data).digest();
 }
 
 /** The length of a digest in characters. */

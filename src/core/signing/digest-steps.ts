@@ -63,7 +63,9 @@ function runStep(step: Step, data: string | Buffer, inputs: StepInputs): string 
 }
 
 function concat(a: string | Buffer, b: string | Buffer): string | Buffer {
-  return typeof a === 'string' && typeof b === 'string' ? a + b : Buffer.concat([bytes(a), bytes(b)]);
+  return typeof a === 'string' && typeof b === 'string'
+    ? a + b
+    : Buffer.concat([bytes(a), bytes(b)]);
 }
 
 function bytes(data: string | Buffer): Buffer {
@@ -71,9 +73,9 @@ function bytes(data: string | Buffer): Buffer {
 }
 
 /**
- * Parses the steps of a signature, whose last digest is written as `output`, or those of `$sub`, where `output` is
- * null and each digest has its own format. A signature without a digest is its message: a token that the operator
- * issued.
+ * Parses the steps of a signature, whose last digest is written as `output`, or those of `$sub`,
+ * where `output` is null and each digest has its own format. A signature without a digest is its
+ * message: a token that the operator issued.
  *
  * @throws RecipeError for an unknown step, or one in the wrong place
  */
@@ -97,7 +99,10 @@ export function compileSteps(
   return steps;
 }
 
-/** @throws RecipeError for a text with the secret, or with values of the request, that no digest hides */
+/**
+ * @throws RecipeError for a text with the secret, or with values of the request, that no digest
+ * hides
+ */
 export function checkIsOpen(template: Template, field: string): void {
   const closed = template.tokens.find(({ source }) => !openSources.has(source));
   if (closed === undefined) return;
@@ -149,7 +154,9 @@ function lengthAfter(length: number | null, step: Step): number | null {
 }
 
 function templateLength(template: Template): number | null {
-  return template.parts.map((part) => (typeof part === 'string' ? part.length : null)).reduce(plus, 0);
+  return template.parts
+    .map((part) => (typeof part === 'string' ? part.length : null))
+    .reduce(plus, 0);
 }
 
 function plus(a: number | null, b: number | null): number | null {
@@ -191,7 +198,9 @@ function parseStep(text: string, field: string): Step {
   throw new RecipeError(
     field,
     `unknown step ${text}`,
-    `Steps are ${algorithms.join(' ')}, each also as hmac-… and with ${formats}; ${Object.values(stepTexts)
+    `Steps are ${algorithms.join(' ')}, each also as hmac-… and with ${formats}; ${Object.values(
+      stepTexts,
+    )
       .map(({ form }) => form)
       .join(', ')}.`,
   );
@@ -211,7 +220,8 @@ function parseTextStep(text: string): TextStep | null {
 
 /** A digest such as `md5` or `hmac-sha1:raw`; null for any other text. */
 export function parseDigest(text: string): DigestStep | null {
-  const { name, written = 'hex' } = /^(?<name>[^:]*)(?::(?<written>.*))?$/s.exec(text)?.groups ?? {};
+  const { name, written = 'hex' } =
+    /^(?<name>[^:]*)(?::(?<written>.*))?$/s.exec(text)?.groups ?? {};
   const algorithm = algorithms.find((known) => name === known || name === `hmac-${known}`);
   const format = stepFormats.find((known) => known === written);
   if (algorithm === undefined || format === undefined) return null;

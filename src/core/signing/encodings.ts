@@ -9,7 +9,9 @@ export const folds: Readonly<Record<Case, (text: string) => string>> = {
   upper: (text) => text.toUpperCase(),
 };
 
-/** Encodings that work character by character: the encoding of a text is the encoding of its parts. */
+/**
+ * Encodings that work character by character: the encoding of a text is the encoding of its parts.
+ */
 export const textEncodings = [
   'none',
   'form',
@@ -35,14 +37,20 @@ export const encoders: Readonly<Record<BlockEncoding, (text: string) => string>>
   base64: (text) => Buffer.from(text).toString('base64'),
 };
 
-/** application/x-www-form-urlencoded as in WHATWG and Java's URLEncoder: a space is `+`, `*` is not escaped. */
+/**
+ * application/x-www-form-urlencoded as in WHATWG and Java's URLEncoder: a space is `+`, `*` is not
+ * escaped.
+ */
 function encodeForm(text: string): string {
   return encodeComponent(text)
     .replace(/[!'()~]/g, percent)
     .replaceAll('%20', '+');
 }
 
-/** .NET's HttpUtility.UrlEncode: lower-case escapes, a space is `+`, `!*()` are not escaped, `~` and `'` are. */
+/**
+ * .NET's HttpUtility.UrlEncode: lower-case escapes, a space is `+`, `!*()` are not escaped, `~` and
+ * `'` are.
+ */
 function encodeFormDotnet(text: string): string {
   return encodeComponent(text)
     .replace(/['~]/g, percent)
@@ -50,7 +58,10 @@ function encodeFormDotnet(text: string): string {
     .replaceAll('%20', '+');
 }
 
-/** An unpaired surrogate becomes U+FFFD, as in the bytes that a digest takes, where JavaScript throws. */
+/**
+ * An unpaired surrogate becomes U+FFFD, as in the bytes that a digest takes, where JavaScript
+ * throws.
+ */
 function encodeComponent(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

@@ -4,8 +4,8 @@ import type { Secret } from './secret.js';
 import type { Signature, Signer } from './signer.js';
 
 /**
- * The exports of a JavaScript module that signs where no recipe can. `params` and `message` are optional; when
- * they are shown, the secret in them is replaced by `<secret>`.
+ * The exports of a JavaScript module that signs where no recipe can. `params` and `message` are
+ * optional; when they are shown, the secret in them is replaced by `<secret>`.
  *
  * @example
  * const module: SignerModule = {
@@ -15,17 +15,20 @@ import type { Signature, Signer } from './signer.js';
 export interface SignerModule {
   sign(request: SignableRequest, secret: Secret): Pick<Signature, 'digest'> & Partial<Signature>;
   /** Signs for `app_sign`, in a module for both signatures. */
-  app_sign?(request: SignableRequest, secret: Secret): Pick<Signature, 'digest'> & Partial<Signature>;
+  app_sign?(
+    request: SignableRequest,
+    secret: Secret,
+  ): Pick<Signature, 'digest'> & Partial<Signature>;
   /** The length of the digest in characters, where it is constant. */
   readonly digestLength?: number;
 }
 
 /**
- * Wraps a loaded module as a signer; `name` is its name in errors, `method` the exported function that signs: it
- * returns `{ digest }`, not a promise.
+ * Wraps a loaded module as a signer; `name` is its name in errors, `method` the exported function
+ * that signs: it returns `{ digest }`, not a promise.
  *
- * @throws RecipeError where the module has no such function; the signer throws it where the function returns no
- * digest
+ * @throws RecipeError where the module has no such function; the signer throws it where the
+ * function returns no digest
  * @example
  * const sign = moduleSigner(await import('./our-signing.js'), 'our-signing.js');
  * const client = new UserInfoClient({ ...options, signing: { app_sign: sign, sign } });
@@ -53,7 +56,11 @@ export function moduleSigner(
     const given: Partial<Signature> = call(request, secret) ?? {};
     const { params = '', message = '', digest } = given;
     if (typeof digest !== 'string' || digest === '') {
-      throw new RecipeError(name, `${method}() gave no digest`, 'Return {digest: "…"}, not a promise.');
+      throw new RecipeError(
+        name,
+        `${method}() gave no digest`,
+        'Return {digest: "…"}, not a promise.',
+      );
     }
     return { params, message, digest };
   };

@@ -55,12 +55,16 @@ export function compileParams(rule: ParamsRule, field = 'params'): ParamsFormat 
       let separator = '';
       for (const param of params) {
         text +=
-          separator + renderer.open(writeKey(param[0])) + (values ? writtenValue(param, renderer) : '') + end;
+          separator +
+          renderer.open(writeKey(param[0])) +
+          (values ? writtenValue(param, renderer) : '') +
+          end;
         separator = renderer.open(pairSep);
       }
       return text;
     },
-    writeNames: (params, renderer) => renderer.open(params.map(([name]) => writeName(name)).join(pairSep)),
+    writeNames: (params, renderer) =>
+      renderer.open(params.map(([name]) => writeName(name)).join(pairSep)),
     writeValues: (params, renderer) =>
       params.map((param) => writtenValue(param, renderer)).join(renderer.open(pairSep)),
   };
@@ -71,7 +75,9 @@ function checkParams(rule: ParamsRule, field: string): void {
     throw new RecipeError(field, 'names and values are both false', 'Set one of them to true.');
   }
   const { order } = rule;
-  const missing = Object.keys(rule.add).find((name) => Array.isArray(order) && !order.includes(name));
+  const missing = Object.keys(rule.add).find(
+    (name) => Array.isArray(order) && !order.includes(name),
+  );
   if (missing === undefined) return;
   throw new RecipeError(
     fieldPath(field, 'add'),
@@ -80,7 +86,10 @@ function checkParams(rule: ParamsRule, field: string): void {
   );
 }
 
-/** Sources of a value that the rule adds: not the parameters themselves, nor what may consist of them. */
+/**
+ * Sources of a value that the rule adds: not the parameters themselves, nor what may consist of
+ * them.
+ */
 const addedSources: ReadonlySet<Source> = new Set([...openSources, 'secret', 'body']);
 
 export function compileAdded({ add }: ParamsRule, field = 'params'): AddedParam[] {
@@ -138,8 +147,9 @@ function compareTexts(a: string, b: string): number {
 }
 
 /**
- * Selects parameters, in request order: `from`, then `nameCase`, then `exclude`, `include`, a fixed `order` and `empty`,
- * then `joinRepeated`; those that the rule adds are last. The caller may change the list.
+ * Selects parameters, in request order: `from`, then `nameCase`, then `exclude`, `include`, a fixed
+ * `order` and `empty`, then `joinRepeated`; those that the rule adds are last. The caller may
+ * change the list.
  */
 export function compileSelection(
   rule: ParamsRule,
@@ -150,7 +160,8 @@ export function compileSelection(
   return (all, added) => {
     const params = fromPlace(all);
     const fold = folds[nameCase];
-    const folded = nameCase === 'none' ? params : params.map((param) => withName(param, fold(param[0])));
+    const folded =
+      nameCase === 'none' ? params : params.map((param) => withName(param, fold(param[0])));
     const named = folded.filter(takesPart);
     const kept = joinRepeated === null ? named : joinValues(named, joinRepeated);
     return added.length === 0 ? kept : [...kept, ...added];
@@ -210,7 +221,9 @@ function compileWriters(rule: ParamsRule) {
   const writeValue = rule.json === 'none' ? write : writeJson;
   return {
     writeName: rule.json === 'both' ? writeJson : write,
-    writeValue: rule.lengths ? (text: string) => byteLength(writeValue(text)) + writeValue(text) : writeValue,
+    writeValue: rule.lengths
+      ? (text: string) => byteLength(writeValue(text)) + writeValue(text)
+      : writeValue,
   };
 }
 
@@ -219,15 +232,23 @@ export function compileParamText(rule: ParamsRule): (text: string) => string {
   const escapeText = compileEscape(rule.escape);
   const encode = encoders[rule.encode];
   const fold = folds[rule.case];
-  const asItIs = rule.encode === 'none' && rule.case === 'none' && Object.keys(rule.escape).length === 0;
+  const asItIs =
+    rule.encode === 'none' && rule.case === 'none' && Object.keys(rule.escape).length === 0;
   return asItIs ? (text) => text : (text) => fold(escapeText(encode(text)));
 }
 
-/** Replaces in one pass, the longest text first: a replacement is not replaced again. `''` is a whole that is empty. */
-function compileEscape({ '': empty = '', ...table }: ParamsRule['escape']): (text: string) => string {
+/**
+ * Replaces in one pass, the longest text first: a replacement is not replaced again. `''` is a
+ * whole that is empty.
+ */
+function compileEscape({
+  '': empty = '',
+  ...table
+}: ParamsRule['escape']): (text: string) => string {
   const replacements = new Map(Object.entries(table));
   if (replacements.size === 0) return (text) => text || empty;
   const texts = [...replacements.keys()].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(texts.map(escapePattern).join('|'), 'g');
-  return (text) => (text === '' ? empty : text.replace(pattern, (found) => replacements.get(found) ?? found));
+  return (text) =>
+    text === '' ? empty : text.replace(pattern, (found) => replacements.get(found) ?? found);
 }

@@ -41,7 +41,9 @@ const parseFlag: Parse<boolean> = (value, field) => {
 function mapOf<T>(parse: Parse<T>): Parse<Readonly<Record<string, T>>> {
   return (value, field) => {
     const entries = Object.entries(parseObject(value, field));
-    return Object.fromEntries(entries.map(([name, item]) => [name, parse(item, fieldPath(field, name))]));
+    return Object.fromEntries(
+      entries.map(([name, item]) => [name, parse(item, fieldPath(field, name))]),
+    );
   };
 }
 
@@ -82,7 +84,8 @@ const parseEscape: Parse<ParamsRule['escape']> = (value, field) => {
 };
 
 export const parsePair: Parse<readonly [string, string]> = (value, field) => {
-  if (!Array.isArray(value) || value.length !== 2) throw new RecipeError(field, 'must be [name, value]');
+  if (!Array.isArray(value) || value.length !== 2)
+    throw new RecipeError(field, 'must be [name, value]');
   return [parseText(value[0], `${field}[0]`), parseText(value[1], `${field}[1]`)];
 };
 
@@ -90,7 +93,11 @@ function oneOf<T extends string>(allowed: readonly T[]): Parse<T> {
   return (value, field) => {
     const found = allowed.find((known) => known === value);
     if (found !== undefined) return found;
-    throw new RecipeError(field, `cannot be ${JSON.stringify(value)}`, `It is one of ${allowed.join(', ')}.`);
+    throw new RecipeError(
+      field,
+      `cannot be ${JSON.stringify(value)}`,
+      `It is one of ${allowed.join(', ')}.`,
+    );
   };
 }
 
@@ -156,7 +163,10 @@ const parseEncode = fields<EncodeRule>(
   recipeDefaults.encode,
 );
 
-const parseKey = fields<KeyRule>({ tokens: parseEntries, decode: oneOf(keyDecodings) }, recipeDefaults.key);
+const parseKey = fields<KeyRule>(
+  { tokens: parseEntries, decode: oneOf(keyDecodings) },
+  recipeDefaults.key,
+);
 
 const parseSubFields = fields<Omit<SubRule, 'key'> & { readonly key: KeyRule | null }>(
   { message: parseEntries, steps: parseEntries, key: nullOr(parseKey) },
@@ -184,8 +194,8 @@ const parseFields = fields<Recipe>(
 );
 
 /**
- * Counts the texts, names and values in a recipe: what is too large is refused before it is looked at. Half of a
- * character has no bytes to sign.
+ * Counts the texts, names and values in a recipe: what is too large is refused before it is looked
+ * at. Half of a character has no bytes to sign.
  */
 function checkTexts(json: unknown, field: string): void {
   const at = field === '' ? 'recipe' : field;
@@ -197,7 +207,8 @@ function checkTexts(json: unknown, field: string): void {
     if (typeof value === 'string' && !value.isWellFormed())
       throw new RecipeError(at, 'has a text with half of a character, an unpaired surrogate');
     if (typeof value === 'object' && value !== null)
-      for (const inner of Array.isArray(value) ? value : Object.entries(value).flat()) open.push(inner);
+      for (const inner of Array.isArray(value) ? value : Object.entries(value).flat())
+        open.push(inner);
   }
 }
 
@@ -212,7 +223,8 @@ export function readRecipe(json: unknown, field: string): Recipe {
 }
 
 /**
- * Checks a recipe in untrusted JSON, and fills in the defaults. `field` is its path, for error messages.
+ * Checks a recipe in untrusted JSON, and fills in the defaults. `field` is its path, for error
+ * messages.
  *
  * @throws RecipeError that names the first wrong field, token or step
  */
@@ -238,7 +250,9 @@ export function formatRecipe(recipe: Recipe): RecipeJson {
 
 function omitDefaults(given: object, defaults: object): object {
   const usual = new Map<string, unknown>(Object.entries(defaults));
-  const kept = Object.entries(given).filter(([name, value]) => !isDeepStrictEqual(value, usual.get(name)));
+  const kept = Object.entries(given).filter(
+    ([name, value]) => !isDeepStrictEqual(value, usual.get(name)),
+  );
   return Object.fromEntries(kept.map(([name, value]) => [name, shorten(value, usual.get(name))]));
 }
 

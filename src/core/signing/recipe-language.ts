@@ -18,7 +18,10 @@ export const tokenTexts = {
 
 export type Source = keyof typeof tokenTexts;
 
-/** Sources of a text that is sent as it is, such as one after the last digest: none contains the secret. */
+/**
+ * Sources of a text that is sent as it is, such as one after the last digest: none contains the
+ * secret.
+ */
 export const openSources: ReadonlySet<Source> = new Set([
   'method',
   'host',

@@ -10,14 +10,17 @@ export interface RecipeParts extends KeyedMessage {
   readonly recipe: Recipe;
   readonly params: ParamsFormat;
   readonly subs: ReadonlyMap<string, KeyedMessage>;
-  /** The tokens that sign a request: those of subs and of added values, too, where these are used. */
+  /**
+   * The tokens that sign a request: those of subs and of added values, too, where these are used.
+   */
   readonly allTokens: readonly Token[];
 }
 
 /**
  * Parses the texts and steps of a recipe; `field` is its path, for error messages.
  *
- * @throws RecipeError for an unknown token or step, one in the wrong place, or a digest of a part of the secret
+ * @throws RecipeError for an unknown token or step, one in the wrong place, or a digest of a part
+ * of the secret
  */
 export function partsOf(recipe: Recipe, field = ''): RecipeParts {
   const parts = parseParts(recipe, field);
@@ -27,7 +30,9 @@ export function partsOf(recipe: Recipe, field = ''): RecipeParts {
   return parts;
 }
 
-/** As `partsOf`, without a check of how many tokens there are, and of what the recipe gives away. */
+/**
+ * As `partsOf`, without a check of how many tokens there are, and of what the recipe gives away.
+ */
 export function parseParts(recipe: Recipe, field = ''): RecipeParts {
   const at = (name: string) => fieldPath(field, name);
   if (recipe.message.length === 0) throw new RecipeError(at('message'), 'is empty', 'Add $params.');
@@ -49,7 +54,11 @@ export function parseParts(recipe: Recipe, field = ''): RecipeParts {
       decode: (key ?? recipe.key).decode,
     });
     if (!/^[a-z]\w*$/i.test(name))
-      throw new RecipeError(path, 'is not a name', 'A name is letters, digits and _, a letter first.');
+      throw new RecipeError(
+        path,
+        'is not a name',
+        'A name is letters, digits and _, a letter first.',
+      );
     checkSubs(sub.tokens, subs, path);
     subs.set(name, sub);
   }

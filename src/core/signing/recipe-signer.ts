@@ -1,5 +1,11 @@
 import { memoize } from '../support/memoize.js';
-import { computeDigest, decodeKey, type KeyedMessage, type StepInputs, stepsLength } from './digest-steps.js';
+import {
+  computeDigest,
+  decodeKey,
+  type KeyedMessage,
+  type StepInputs,
+  stepsLength,
+} from './digest-steps.js';
 import { type BlockEncoding, encoders } from './encodings.js';
 import type { SignedParam } from './params.js';
 import { type EncodeRule, RecipeError } from './recipe.js';
@@ -16,13 +22,17 @@ import {
   type Token,
 } from './template.js';
 
-/** Signs by the parts of a recipe; their declarations, with types of Node.js, are none of the SDK's. */
+/**
+ * Signs by the parts of a recipe; their declarations, with types of Node.js, are none of the SDK's.
+ */
 export function signerOf(compiled: RecipeParts): Signer {
   const { message: template, steps, allTokens } = compiled;
   const { encode } = compiled.recipe;
   const encodeMessage = compileMessageEncoding(encode);
   const subNames = [...compiled.subs.keys()];
-  const headers = allTokens.filter(({ source, optional }) => source === 'extra' && optional === null);
+  const headers = allTokens.filter(
+    ({ source, optional }) => source === 'extra' && optional === null,
+  );
 
   const signAsIs = (request: SignableRequest, secret: Secret): Signature => {
     const texts = textsOf(compiled, request, secret);
@@ -51,7 +61,10 @@ export function signerOf(compiled: RecipeParts): Signer {
   };
 }
 
-/** Signed as an empty text, a missing header is a signature that no service takes, and nothing says why. */
+/**
+ * Signed as an empty text, a missing header is a signature that no service takes, and nothing says
+ * why.
+ */
 function checkHeader(request: SignableRequest, name: string): void {
   if (extraOf(request, name) !== undefined) return;
   throw new RecipeError(
@@ -69,7 +82,11 @@ function missingTokens(tokens: readonly Token[], request: SignableRequest): stri
         ((token.source === 'param' && paramOf(request, token.name) === undefined) ||
           (token.source === 'extra' && extraOf(request, token.name) === undefined))),
   );
-  return [...new Set(missing.map(({ source, name }) => (name === '' ? `$${source}` : `$${source}:${name}`)))];
+  return [
+    ...new Set(
+      missing.map(({ source, name }) => (name === '' ? `$${source}` : `$${source}:${name}`)),
+    ),
+  ];
 }
 
 /** Whether the parameters must have been in a query, but not how it was written. */
@@ -90,7 +107,9 @@ export function compileMessageEncoding({ message, lower }: Omit<EncodeRule, 'blo
 /** The texts of a recipe for one request. */
 interface RequestTexts {
   text(template: Template): string;
-  /** The parameter block of the last `$params`, before `encode.block`; empty where no token used it. */
+  /**
+   * The parameter block of the last `$params`, before `encode.block`; empty where no token used it.
+   */
   params(): string;
 }
 

@@ -3,9 +3,9 @@ import type { Output } from './digest-algorithms.js';
 import type { BlockEncoding, Case, TextEncoding } from './encodings.js';
 
 /**
- * The rule of a signature, as data: the parameters are written as one block, the block and other parts of
- * the request make the message, and the digest steps turn the message into the signature. Every field has a value;
- * `RecipeJson` is the form with optional fields.
+ * The rule of a signature, as data: the parameters are written as one block, the block and other
+ * parts of the request make the message, and the digest steps turn the message into the signature.
+ * Every field has a value; `RecipeJson` is the form with optional fields.
  */
 export interface Recipe {
   readonly params: ParamsRule;
@@ -18,7 +18,10 @@ export interface Recipe {
   readonly encode: EncodeRule;
   /** Separate digests by name, the values of `$sub:NAME`; each may hold those before it. */
   readonly sub: Readonly<Record<string, SubRule>>;
-  /** The digest steps, in order: `md5`, `hmac-sha256`, `md5:HEX`, `append:$secret`, `upper`, `slice:8:24`, … */
+  /**
+   * The digest steps, in order: `md5`, `hmac-sha256`, `md5:HEX`, `append:$secret`, `upper`,
+   * `slice:8:24`, …
+   */
   readonly steps: readonly string[];
   readonly key: KeyRule;
   /** The format of the last digest. Steps after it change the formatted text. */
@@ -34,7 +37,9 @@ export interface ParamsRule {
   /** The only names included, `NAME*` as in `exclude`; null for all. */
   readonly include: readonly string[] | null;
   readonly empty: Empty;
-  /** Joins the values of a repeated parameter, at the place of the first; null keeps them separate. */
+  /**
+   * Joins the values of a repeated parameter, at the place of the first; null keeps them separate.
+   */
   readonly joinRepeated: string | null;
   /** A list is a fixed order, and excludes every name that is not in it. */
   readonly order: Order | readonly string[];
@@ -42,23 +47,31 @@ export interface ParamsRule {
   readonly values: boolean;
   readonly kvSep: string;
   readonly pairSep: string;
-  /** A literal or tokens after every pair, the last one included: `$secret` where the secret ends each pair. */
+  /**
+   * A literal or tokens after every pair, the last one included: `$secret` where the secret ends
+   * each pair.
+   */
   readonly pairEnd: string;
-  /** Texts replaced inside names and values once they are encoded: `{":": "\\:"}`; `""` is a whole that is empty. */
+  /**
+   * Texts replaced inside names and values once they are encoded: `{":": "\\:"}`; `""` is a whole
+   * that is empty.
+   */
   readonly escape: Readonly<Record<string, string>>;
   /** Encoding of names and values. */
   readonly encode: TextEncoding;
   /** Case of names and values, after encoding: it changes escapes such as `%2F` too. */
   readonly case: Case;
-  /** Case of names, before anything else: the name lists of this rule contain names in this case. */
+  /**
+   * Case of names, before anything else: the name lists of this rule contain names in this case.
+   */
   readonly nameCase: Case;
   /** Writes values, or names and values, as JSON strings, before `encode`. */
   readonly json: JsonTexts;
   /** Writes each value behind the number of its bytes in UTF-8, as it is written. */
   readonly lengths: boolean;
   /**
-   * Values by name, literals and tokens, that are signed but not sent, behind the parameters and whatever `include`
-   * and `exclude` say: a constant, the secret, a header.
+   * Values by name, literals and tokens, that are signed but not sent, behind the parameters and
+   * whatever `include` and `exclude` say: a constant, the secret, a header.
    */
   readonly add: Readonly<Record<string, string>>;
 }
@@ -89,8 +102,8 @@ export const jsonTexts = ['none', 'values', 'both'] as const;
 type JsonTexts = (typeof jsonTexts)[number];
 
 /**
- * Both places; the query alone; the form alone, which only a passback has; or the form of a passback and the query of
- * a read.
+ * Both places; the query alone; the form alone, which only a passback has; or the form of a
+ * passback and the query of a read.
  */
 export const paramsPlaces = ['both', 'query', 'form', 'form-or-query'] as const;
 export type ParamsPlace = (typeof paramsPlaces)[number];
@@ -99,10 +112,19 @@ export const emptyRules = ['keep', 'drop'] as const;
 export type Empty = (typeof emptyRules)[number];
 
 /**
- * `pair` sorts by the formatted pair, the others by the raw text; `name-desc` is `name` from back to front. Texts are compared by UTF-16 code unit, as in
- * Java; for ASCII this is byte order, as in PHP. `-nocase` compares in lower case. The sort is stable.
+ * `pair` sorts by the formatted pair, the others by the raw text; `name-desc` is `name` from back
+ * to front. Texts are compared by UTF-16 code unit, as in Java; for ASCII this is byte order, as in
+ * PHP. `-nocase` compares in lower case. The sort is stable.
  */
-export const orders = ['name', 'name-desc', 'name-nocase', 'value', 'pair', 'pair-nocase', 'sent'] as const;
+export const orders = [
+  'name',
+  'name-desc',
+  'name-nocase',
+  'value',
+  'pair',
+  'pair-nocase',
+  'sent',
+] as const;
 export type Order = (typeof orders)[number];
 
 /** Whether the written pairs decide on the order. */
@@ -114,7 +136,8 @@ export const keyDecodings = ['utf8', 'hex', 'base64', 'base64url'] as const;
 export type KeyDecoding = (typeof keyDecodings)[number];
 
 /** A recipe as people write it: every field except `message` and `steps` has a default. */
-export interface RecipeJson extends Partial<Omit<Recipe, 'params' | 'encode' | 'key' | 'message' | 'steps'>> {
+export interface RecipeJson
+  extends Partial<Omit<Recipe, 'params' | 'encode' | 'key' | 'message' | 'steps'>> {
   readonly params?: Partial<ParamsRule>;
   readonly message: readonly string[];
   readonly encode?: Partial<EncodeRule>;
@@ -159,8 +182,8 @@ export const recipeDefaults: Omit<Recipe, 'message' | 'steps'> = {
 };
 
 /**
- * The most that a recipe may hold: many times what any documented rule has. More would make signing, or checking the
- * recipe, slow.
+ * The most that a recipe may hold: many times what any documented rule has. More would make
+ * signing, or checking the recipe, slow.
  */
 export const recipeLimits = {
   /** Entries of `message` and of `steps`, also in `sub`, and of `key.tokens`. */
@@ -212,7 +235,9 @@ export class RecipeError extends UserInfoError {
   }
 }
 
-/** Null where a recipe, or the secret as its key, is refused: a key that is not base64, for example. */
+/**
+ * Null where a recipe, or the secret as its key, is refused: a key that is not base64, for example.
+ */
 export function unlessRefused<T>(make: () => T): T | null {
   try {
     return make();
@@ -231,7 +256,11 @@ export function checkLimit(
 ): void {
   const most = recipeLimits[limit];
   if (count <= most) return;
-  throw new RecipeError(field, `has more than ${most} ${what}`, 'Sign by a module where a rule needs more.');
+  throw new RecipeError(
+    field,
+    `has more than ${most} ${what}`,
+    'Sign by a module where a rule needs more.',
+  );
 }
 
 /** The path of a field inside another; the outermost path is empty. */

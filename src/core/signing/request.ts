@@ -39,7 +39,10 @@ export interface SignableRequest {
   readonly method: string;
   /** Scheme, host and path, without the query. */
   readonly url: string;
-  /** The query as sent, without the parameter that carries the signature; absent where it is not known. */
+  /**
+   * The query as sent, without the parameter that carries the signature; absent where it is not
+   * known.
+   */
   readonly query?: string;
   /** Query parameters, then form fields, in request order, raw and unencoded. */
   readonly params: readonly Param[];
@@ -54,7 +57,10 @@ export function paramOf({ params }: SignableRequest, name: string): string | und
   return params.find(([known]) => known === name)?.[1];
 }
 
-/** An extra value. If no name is the same, one that differs in letter case is: names of headers have none. */
+/**
+ * An extra value. If no name is the same, one that differs in letter case is: names of headers have
+ * none.
+ */
 export function extraOf({ extra }: SignableRequest, name: string): string | undefined {
   if (Object.hasOwn(extra, name)) return extra[name];
   const lower = name.toLowerCase();
@@ -73,7 +79,9 @@ export function withoutParams(request: SignableRequest, names: readonly string[]
 
 /** The query of these parameters. */
 export function queryOf(params: readonly Param[]): string {
-  return params.map(([name, value]) => `${encoders.rfc3986(name)}=${encoders.rfc3986(value)}`).join('&');
+  return params
+    .map(([name, value]) => `${encoders.rfc3986(name)}=${encoders.rfc3986(value)}`)
+    .join('&');
 }
 
 /** The query without the parameters of these names. */
@@ -83,8 +91,15 @@ export function queryWithout(query: string, names: readonly string[]): string {
     .join('&');
 }
 
-/** The query with this value in the place of the parameter; without one, at its end if `isAdded`. */
-export function withQueryValue(query: string, name: string, value: string, isAdded: boolean): string {
+/**
+ * The query with this value in the place of the parameter; without one, at its end if `isAdded`.
+ */
+export function withQueryValue(
+  query: string,
+  name: string,
+  value: string,
+  isAdded: boolean,
+): string {
   const pair = `${name}=${encoders.rfc3986(value)}`;
   const pairs = pairsOf(query);
   const place = pairs.findIndex((known) => nameIn(known) === name);
@@ -108,7 +123,10 @@ export function hostOf(url: string): string {
   return urlShape.exec(url)?.[1] ?? '';
 }
 
-/** The path of a URL as written, not normalized, without `basePath`; a text without a scheme is a path. */
+/**
+ * The path of a URL as written, not normalized, without `basePath`; a text without a scheme is a
+ * path.
+ */
 export function pathOf(url: string, basePath: string): string {
   const match = urlShape.exec(url);
   const path = match === null ? url : match[2] || '/';
@@ -118,7 +136,10 @@ export function pathOf(url: string, basePath: string): string {
 /** The segment that the paths of all operations begin with (§9). */
 export const versionSegment = '/api/v1/';
 
-/** The path of an operation, without the path of the base URL; the whole path where it is of no operation. */
+/**
+ * The path of an operation, without the path of the base URL; the whole path where it is of no
+ * operation.
+ */
 export function endpointOf(url: string): string {
   const path = pathOf(url, '');
   return path.slice(Math.max(0, path.indexOf(versionSegment)));

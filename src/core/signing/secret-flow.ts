@@ -7,13 +7,16 @@ import type { Modifier, Template, Token } from './template.js';
 const wholeHint =
   'A digest of a part of the secret gives that part away: digest the whole secret first, or sign by a module.';
 
-/** The form in which a text holds the secret: not at all or digested, as characters, or in base64. */
+/**
+ * The form in which a text holds the secret: not at all or digested, as characters, or in base64.
+ */
 const holdings = ['none', 'text', 'base64'] as const;
 type Holding = (typeof holdings)[number];
 
 /**
- * Information flow of the secret: every digest is one of the whole secret, or of nothing of it. A digest of a part
- * leaves the machine with the request, and the part is found by trial. Letter case may be lost: documented rules do so.
+ * Information flow of the secret: every digest is one of the whole secret, or of nothing of it. A
+ * digest of a part leaves the machine with the request, and the part is found by trial. Letter case
+ * may be lost: documented rules do so.
  *
  * @throws RecipeError for a recipe that cuts, merges or compares the secret before it is digested
  */
@@ -30,9 +33,14 @@ export function checkSecretFlow(
   );
   const value = most(addedHoldings);
   if (value !== 'none') {
-    const names = added.filter((_, index) => addedHoldings[index] !== 'none').map(({ name }) => name);
+    const names = added
+      .filter((_, index) => addedHoldings[index] !== 'none')
+      .map(({ name }) => name);
     checkEscape(params, names, at('params.escape'));
-    const tokens = [main, ...subs.values()].flatMap((keyed) => [...keyed.tokens, ...keyed.key.tokens]);
+    const tokens = [main, ...subs.values()].flatMap((keyed) => [
+      ...keyed.tokens,
+      ...keyed.key.tokens,
+    ]);
     checkOrder(params, tokens, at('params.order'));
     if (params.case !== 'none') checkFold(value, at('params.case'));
   }
@@ -74,7 +82,10 @@ function most(all: readonly Holding[]): Holding {
 function holdingOf(template: Template, read: (token: Token) => Holding, field: string): Holding {
   return most(
     template.tokens.map((token) =>
-      token.changes.reduce<Holding>((held, change) => holdingBehind(change, held, field), read(token)),
+      token.changes.reduce<Holding>(
+        (held, change) => holdingBehind(change, held, field),
+        read(token),
+      ),
     ),
   );
 }
@@ -94,7 +105,11 @@ function holdingBehind({ does }: Modifier, held: Holding, field: string): Holdin
 /** Letter case is a part of the text in base64: without it, several texts are one. */
 function checkFold(held: Holding, field: string): void {
   if (held === 'base64')
-    throw new RecipeError(field, 'loses a part of the secret: the letter case of its base64', wholeHint);
+    throw new RecipeError(
+      field,
+      'loses a part of the secret: the letter case of its base64',
+      wholeHint,
+    );
 }
 
 function holdingAfter(
@@ -131,7 +146,10 @@ function holdingBehindStep(
   }
 }
 
-/** With one prefix for all of them, such as a backslash, replacements keep different texts different. */
+/**
+ * With one prefix for all of them, such as a backslash, replacements keep different texts
+ * different.
+ */
 function checkEscape({ escape: table }: ParamsRule, names: readonly string[], field: string): void {
   const entries = Object.entries(table);
   const prefix = entries[0]?.[1].slice(0, -1);

@@ -3,7 +3,9 @@ import { UserInfoError } from '../support/errors.js';
 /** The text shown in place of a secret. */
 export const secretLabel = '<secret>';
 
-/** Symbol that every copy of this package shares, so that each recognizes the secrets of the others. */
+/**
+ * Symbol that every copy of this package shares, so that each recognizes the secrets of the others.
+ */
 const brand: unique symbol = Symbol.for('userinfo-exchange.Secret');
 
 /** A text that cannot be a secret. */
@@ -14,8 +16,9 @@ class SecretError extends UserInfoError {
 }
 
 /**
- * The app secret of §5.2, in the only type that may hold it: every print, log, inspection or serialization shows
- * `<secret>`. Only code that computes a digest or writes the profile file calls `reveal`.
+ * The app secret of §5.2, in the only type that may hold it: every print, log, inspection or
+ * serialization shows `<secret>`. Only code that computes a digest or writes the profile file calls
+ * `reveal`.
  *
  * `instanceof` also recognizes a Secret of another copy of this package, such as a bundled one.
  *
@@ -30,9 +33,12 @@ export class Secret {
   /** @throws SecretError for `<secret>`, the text that a Secret shows in place of itself */
   constructor(text: string) {
     if (text === secretLabel) {
-      throw new SecretError(`${secretLabel} is what a secret shows in place of itself, not a secret`, {
-        hint: 'Give the secret itself; of a Secret, reveal() returns it.',
-      });
+      throw new SecretError(
+        `${secretLabel} is what a secret shows in place of itself, not a secret`,
+        {
+          hint: 'Give the secret itself; of a Secret, reveal() returns it.',
+        },
+      );
     }
     this.#text = text;
   }

@@ -18,8 +18,8 @@ export interface Explanation extends Signature {
 }
 
 /**
- * Signs the requests of a client: at once, or by a promise, as a key service does. `secret` is the app secret of the
- * client.
+ * Signs the requests of a client: at once, or by a promise, as a key service does. `secret` is the
+ * app secret of the client.
  *
  * @example
  * const sign: RequestSigner = { digestLength: 64, sign: async ({ params }) => ({ digest: await kms.mac(params) }) };

@@ -2,17 +2,28 @@ import { decodePercent } from '../support/percent-encoding.js';
 import { type Algorithm, algorithms, digestText, type Output } from './digest-algorithms.js';
 import { byteLength, dateOf, encoders, folds, reverse, sortPairs } from './encodings.js';
 import { checkLimit, RecipeError } from './recipe.js';
-import { type modifierTexts, namedTokens, type Source, tokenForm, tokenTexts } from './recipe-language.js';
+import {
+  type modifierTexts,
+  namedTokens,
+  type Source,
+  tokenForm,
+  tokenTexts,
+} from './recipe-language.js';
 import type { SignableRequest } from './request.js';
 import { type Secret, secretLabel } from './secret.js';
 
-/** A change of text. A `local` one works character by character, so it can be applied part by part. */
+/**
+ * A change of text. A `local` one works character by character, so it can be applied part by part.
+ */
 export interface TextChange {
   readonly apply: (text: string) => string;
   readonly local: boolean;
 }
 
-/** A change that a token can ask for, as `md5` in `$secret.md5`, and what it does: a digest, or to the text. */
+/**
+ * A change that a token can ask for, as `md5` in `$secret.md5`, and what it does: a digest, or to
+ * the text.
+ */
 export interface Modifier extends TextChange {
   readonly does: TextModifier | { readonly algorithm: Algorithm; readonly format: Output };
 }
@@ -48,7 +59,11 @@ function digestModifier(name: string, algorithm: Algorithm, format: Output): [st
   return [name, { does: { algorithm, format }, apply, local: false }];
 }
 
-function textModifier(does: TextModifier, apply: TextChange['apply'], local = true): [string, Modifier] {
+function textModifier(
+  does: TextModifier,
+  apply: TextChange['apply'],
+  local = true,
+): [string, Modifier] {
   return [does, { does, apply, local }];
 }
 
@@ -65,7 +80,10 @@ export interface Token {
   readonly changes: readonly Modifier[];
   /** The token with its `$`, as the recipe has it. */
   readonly written: string;
-  /** For `$[BEFORE$tokenAFTER|OTHER]`: the texts around a value, and the one in the place of an empty value. */
+  /**
+   * For `$[BEFORE$tokenAFTER|OTHER]`: the texts around a value, and the one in the place of an
+   * empty value.
+   */
   readonly optional: OptionalText | null;
 }
 
@@ -80,15 +98,17 @@ interface OptionalText {
 type ParsedToken = Omit<Token, 'written' | 'optional'>;
 
 /**
- * Parses what follows the `$` of a token, such as `secret.upper`. Known modifiers at its end are modifiers, the
- * rest is the name, which may contain dots: `param:item.0.md5` is the MD5 of the parameter `item.0`.
+ * Parses what follows the `$` of a token, such as `secret.upper`. Known modifiers at its end are
+ * modifiers, the rest is the name, which may contain dots: `param:item.0.md5` is the MD5 of the
+ * parameter `item.0`.
  *
  * @throws RecipeError for an unknown token or modifier
  */
 function parseToken(text: string, field: string): ParsedToken {
   const segments = text.split('.');
   const named = /^(param|extra):/.test(text);
-  const isName = (segment: string, index: number) => index === 0 || (named && !modifiers.has(segment));
+  const isName = (segment: string, index: number) =>
+    index === 0 || (named && !modifiers.has(segment));
   const stem = segments.findLastIndex(isName) + 1;
   return makeToken(segments.slice(0, stem).join('.'), segments.slice(stem), field);
 }
@@ -113,7 +133,9 @@ function makeToken(stem: string, suffixes: readonly string[], field: string): Pa
 function parseModifier(name: string, stem: string, field: string): Modifier {
   const change = modifiers.get(name);
   if (change !== undefined) return change;
-  const short = [...modifiers.keys()].filter((known) => !known.includes(':')).map((known) => `.${known}`);
+  const short = [...modifiers.keys()]
+    .filter((known) => !known.includes(':'))
+    .map((known) => `.${known}`);
   throw new RecipeError(
     field,
     `unknown modifier .${name} of $${stem}`,
@@ -127,12 +149,14 @@ export interface Template {
   readonly tokens: readonly Token[];
 }
 
-const tokenShape = /\$\$|\$\[([^\]]*)\]|\$\{([^{}]*)\}((?:\.[\w:-]*[\w-])*)|\$((?:[\w.:-]*[\w-])?)/g;
+const tokenShape =
+  /\$\$|\$\[([^\]]*)\]|\$\{([^{}]*)\}((?:\.[\w:-]*[\w-])*)|\$((?:[\w.:-]*[\w-])?)/g;
 
 /**
- * Parses `&key=$secret`. A token ends at the first character outside `[A-Za-z0-9_.:-]` (dots and colons at its end are text), or at
- * the brace of `${secret}`, which holds the exact name, and the modifiers after it; a literal `$` is `$$`.
- * `$[?$query|OTHER]` is the text around a token that has a value, else the other text.
+ * Parses `&key=$secret`. A token ends at the first character outside `[A-Za-z0-9_.:-]` (dots and
+ * colons at its end are text), or at the brace of `${secret}`, which holds the exact name, and the
+ * modifiers after it; a literal `$` is `$$`. `$[?$query|OTHER]` is the text around a token that has
+ * a value, else the other text.
  *
  * @throws RecipeError for an unknown token or modifier
  */
@@ -145,7 +169,10 @@ export function parseTemplate(text: string, field: string): Template {
   return template;
 }
 
-/** Templates by their text: a search, or a check for mistakes, compiles thousands of recipes of the same few. */
+/**
+ * Templates by their text: a search, or a check for mistakes, compiles thousands of recipes of the
+ * same few.
+ */
 const parsed = new Map<string, Template>();
 const maxParsed = 1000;
 
@@ -168,7 +195,9 @@ function parseParts(text: string, field: string): Template {
       continue;
     }
     const token =
-      braced === undefined ? parseToken(bare, field) : makeToken(braced, suffix.split('.').slice(1), field);
+      braced === undefined
+        ? parseToken(bare, field)
+        : makeToken(braced, suffix.split('.').slice(1), field);
     parts.push({ ...token, written: whole, optional: null });
   }
   literal += text.slice(end);
@@ -181,8 +210,15 @@ function parseOptional(text: string, field: string): Token {
   const { parts, tokens } = parseParts(text, field);
   const [token, ...others] = tokens;
   if (token === undefined || others.length > 0)
-    throw new RecipeError(field, `$[${text}] has ${tokens.length} tokens`, 'It takes one: $[?$query].');
-  const [before, rest] = [parts.slice(0, parts.indexOf(token)), parts.slice(parts.indexOf(token) + 1)];
+    throw new RecipeError(
+      field,
+      `$[${text}] has ${tokens.length} tokens`,
+      'It takes one: $[?$query].',
+    );
+  const [before, rest] = [
+    parts.slice(0, parts.indexOf(token)),
+    parts.slice(parts.indexOf(token) + 1),
+  ];
   const [after = '', ...other] = rest.join('').split('|');
   const optional = { before: before.join(''), after, other: other.join('|'), inner: token.written };
   return { ...token, optional };
@@ -202,20 +238,23 @@ export function parseTemplates(texts: readonly string[], field: string, join = '
 }
 
 /**
- * Placeholder of the secret until the text is shown: an unpaired surrogate, which no other text has after
- * `toWellFormed`.
+ * Placeholder of the secret until the text is shown: an unpaired surrogate, which no other text has
+ * after `toWellFormed`.
  */
 const secretMark = '\udc00';
 /** Placeholders of the subs, in their order, begin behind it. */
 const marks = /[\udc00-\udfff]/u;
 
-/** Maximum length of a text that is signed, or of a part of it, in characters; to it comes this times the request's. */
+/**
+ * Maximum length of a text that is signed, or of a part of it, in characters; to it comes this
+ * times the request's.
+ */
 const longestSigned = 2_097_152;
 const growth = 8;
 
 /**
- * Renders the text of a recipe, either to sign it or, masked, to show it. The secret is masked where it is inserted,
- * never searched for afterwards.
+ * Renders the text of a recipe, either to sign it or, masked, to show it. The secret is masked
+ * where it is inserted, never searched for afterwards.
  */
 export class Renderer {
   readonly #secret: string;
@@ -228,14 +267,22 @@ export class Renderer {
     this.isMasked = isMasked;
   }
 
-  /** @throws RecipeError for a text that is much longer than the request: tokens and modifiers multiply what it has */
+  /**
+   * @throws RecipeError for a text that is much longer than the request: tokens and modifiers
+   * multiply what it has
+   */
   checkLength({ length }: string): void {
     if (length <= longestSigned) return;
     const { url, query = '', body, params } = this.#request;
     const sizes = params.map(([name, value]) => name.length + value.length);
-    const size = url.length + query.length + (body ?? '').length + sizes.reduce((sum, one) => sum + one, 0);
+    const size =
+      url.length + query.length + (body ?? '').length + sizes.reduce((sum, one) => sum + one, 0);
     if (length > longestSigned + growth * size)
-      throw new RecipeError('message', 'makes too long a text of this request', 'Sign by a module.');
+      throw new RecipeError(
+        'message',
+        'makes too long a text of this request',
+        'Sign by a module.',
+      );
   }
 
   /** A text that may be shown. */
@@ -243,7 +290,10 @@ export class Renderer {
     return this.isMasked ? text.toWellFormed() : text;
   }
 
-  /** A value of the request. With app key and secret swapped, the secret is sent as one; it is masked there too. */
+  /**
+   * A value of the request. With app key and secret swapped, the secret is sent as one; it is
+   * masked there too.
+   */
   value(text: string, write: (text: string) => string = String): string {
     if (this.isMasked && text !== '' && text === this.#secret) return secretMark;
     return this.open(write(text));
@@ -255,7 +305,9 @@ export class Renderer {
     const written = (pair: string) => {
       const at = pair.indexOf('=') + 1;
       const value = pair.slice(at);
-      const isSecret = [value, value.replaceAll('+', ' ')].some((one) => decodePercent(one) === this.#secret);
+      const isSecret = [value, value.replaceAll('+', ' ')].some(
+        (one) => decodePercent(one) === this.#secret,
+      );
       return isSecret ? pair.slice(0, at) + secretMark : this.open(pair);
     };
     return text.split('&').map(written).join('&');
@@ -265,12 +317,17 @@ export class Renderer {
     return this.isMasked ? secretMark : this.#secret;
   }
 
-  /** The value of the sub at that place. It nearly always contains the secret, so it is always masked. */
+  /**
+   * The value of the sub at that place. It nearly always contains the secret, so it is always
+   * masked.
+   */
   sub(index: number, digest: string): string {
     return this.isMasked ? String.fromCharCode(secretMark.charCodeAt(0) + 1 + index) : digest;
   }
 
-  /** A changed text. No change reaches a mark: a digest of the secret is masked as the secret is. */
+  /**
+   * A changed text. No change reaches a mark: a digest of the secret is masked as the secret is.
+   */
   change(text: string, { apply, local }: TextChange): string {
     this.checkLength(text);
     if (!this.isMasked) return apply(text);

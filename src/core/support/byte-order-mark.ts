@@ -39,7 +39,8 @@ export class NotTextError extends Error {
 }
 
 /**
- * Decodes text in the encoding of its byte-order mark, or in UTF-8 if it has none, without the mark.
+ * Decodes text in the encoding of its byte-order mark, or in UTF-8 if it has none, without the
+ * mark.
  *
  * @throws NotTextError
  */

@@ -1,4 +1,7 @@
-/** The index of the quote that closes the one at `start`, or -1: the same after an even number of backslashes. */
+/**
+ * The index of the quote that closes the one at `start`, or -1: the same after an even number of
+ * backslashes.
+ */
 export function closingQuote(text: string, start: number): number {
   const quote = text[start] ?? '';
   for (let end = text.indexOf(quote, start + 1); end >= 0; end = text.indexOf(quote, end + 1)) {

@@ -1,4 +1,7 @@
-/** The codes by which Node names the faults of certificates: CERT_HAS_EXPIRED, INVALID_PURPOSE. It calls newer ones UNSPECIFIED. */
+/**
+ * The codes by which Node names the faults of certificates: CERT_HAS_EXPIRED, INVALID_PURPOSE. It
+ * calls newer ones UNSPECIFIED.
+ */
 export const certificateFault =
   /CERT|CRL|SIGNATURE|INVALID_(?:CA|PURPOSE)|PATH_LENGTH|HOSTNAME_MISMATCH|ISSUER|UNSPECIFIED/;
 
@@ -11,12 +14,14 @@ export interface UserInfoErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The same symbol in every copy of this package, so that each recognizes the errors of the others. */
+/**
+ * The same symbol in every copy of this package, so that each recognizes the errors of the others.
+ */
 const brand: unique symbol = Symbol.for('userinfo-exchange.UserInfoError');
 
 /**
- * The base of every error that this package throws on purpose. `message` is one line that says what was wrong and
- * where; it never contains a secret or personal data.
+ * The base of every error that this package throws on purpose. `message` is one line that says what
+ * was wrong and where; it never contains a secret or personal data.
  *
  * `instanceof` also recognizes errors of another copy of this package, such as a bundled one.
  *
@@ -34,7 +39,10 @@ export abstract class UserInfoError extends Error {
   /** Whether the same call can be made again later, unchanged, without doing something twice. */
   readonly retryable: boolean = false;
 
-  /** @internal A literal in each exported class: minifiers rename classes, and loggers show the name of either. */
+  /**
+   * @internal A literal in each exported class: minifiers rename classes, and loggers show the name
+   * of either.
+   */
   static override readonly name: string = 'UserInfoError';
 
   constructor(message: string, options: UserInfoErrorOptions = {}) {
@@ -56,15 +64,17 @@ export abstract class UserInfoError extends Error {
 }
 
 /**
- * The `instanceof` of this class and its subclasses. What tells the exported classes of two copies apart is their
- * `code`, which they also have as a static member; a class with exported subclasses has the `codes` of these.
+ * The `instanceof` of this class and its subclasses. What tells the exported classes of two copies
+ * apart is their `code`, which they also have as a static member; a class with exported subclasses
+ * has the `codes` of these.
  */
 function isInstance(
   this: { readonly prototype: object; readonly code?: string; readonly codes?: readonly string[] },
   value: unknown,
 ): boolean {
   if (typeof value !== 'object' || value === null || !(brand in value)) return false;
-  if (this === UserInfoError || Object.prototype.isPrototypeOf.call(this.prototype, value)) return true;
+  if (this === UserInfoError || Object.prototype.isPrototypeOf.call(this.prototype, value))
+    return true;
   const { code } = value as UserInfoError;
   if (Object.hasOwn(this, 'codes')) return this.codes?.includes(code) === true;
   return Object.hasOwn(this, 'code') && this.code === code;
@@ -101,7 +111,10 @@ export function isSystemError(error: unknown, code?: string): error is NodeJS.Er
 /** A path names what cannot be read as a file. The message follows "cannot be read:". */
 export class UnsuitableFileError extends Error {}
 
-/** The cause of a system error, or of an UnsuitableFileError, in words that follow "cannot be written:". */
+/**
+ * The cause of a system error, or of an UnsuitableFileError, in words that follow "cannot be
+ * written:".
+ */
 export function describeSystemError(error: unknown): string {
   if (error instanceof UnsuitableFileError) return error.message;
   const code = isSystemError(error) ? error.code : undefined;

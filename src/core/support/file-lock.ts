@@ -41,14 +41,17 @@ const incompleteMs = 1_000;
 const recordBytes = 1_024;
 
 /**
- * Creates the lock file, mode 0600, and renews it until it is released: its modification time changes. A lock of a
- * process that has ended is taken over at once. That is known of a process in the PID namespace of this one, by its
- * start time; a process of another host or namespace (a container) is not visible.
+ * Creates the lock file, mode 0600, and renews it until it is released: its modification time
+ * changes. A lock of a process that has ended is taken over at once. That is known of a process in
+ * the PID namespace of this one, by its start time; a process of another host or namespace (a
+ * container) is not visible.
  *
- * Any other lock is refused, unless its record is in `silent`. What no lock has written stays as it is.
+ * Any other lock is refused, unless its record is in `silent`. What no lock has written stays as it
+ * is.
  *
  * @returns removes the lock file if it still belongs to this lock
- * @throws FileLockedError; UnsuitableFileError if something else than a lock is at the path; system errors
+ * @throws FileLockedError; UnsuitableFileError if something else than a lock is at the path; system
+ * errors
  */
 export async function lockFile(path: string, silent?: ReadonlySet<string>): Promise<() => void> {
   const space = pidSpace();
@@ -63,7 +66,8 @@ export async function lockFile(path: string, silent?: ReadonlySet<string>): Prom
     if (!isForeignClaim) throw new FileLockedError(file, text, state === 'running');
     return watch.unchangedMs(file, text) > silentMs;
   };
-  for (let pause = 5; !take(path, record, isLeftOver); pause = Math.min(pause * 2, 80)) await sleep(pause);
+  for (let pause = 5; !take(path, record, isLeftOver); pause = Math.min(pause * 2, 80))
+    await sleep(pause);
   const isHeld = () => {
     try {
       return read(path) === record;
@@ -79,13 +83,16 @@ export async function lockFile(path: string, silent?: ReadonlySet<string>): Prom
 }
 
 /**
- * The records of those locks whose process is not visible from here, and which are not renewed for `forMs`
- * milliseconds: with them, `lockFile` takes the locks over. The user has to consent, as the process may be stopped, or
- * cut off from the disk.
+ * The records of those locks whose process is not visible from here, and which are not renewed for
+ * `forMs` milliseconds: with them, `lockFile` takes the locks over. The user has to consent, as the
+ * process may be stopped, or cut off from the disk.
  *
  * @throws FileLockedError once a lock is renewed; UnsuitableFileError, system errors
  */
-export async function silentLocks(paths: readonly string[], forMs = silentMs): Promise<Set<string>> {
+export async function silentLocks(
+  paths: readonly string[],
+  forMs = silentMs,
+): Promise<Set<string>> {
   const space = pidSpace();
   const found = paths.flatMap((path) => {
     const text = read(path);
@@ -103,7 +110,10 @@ export async function silentLocks(paths: readonly string[], forMs = silentMs): P
   return new Set(found.map(({ text }) => text));
 }
 
-/** Sees whether lock files change, by content and modification time. Clocks of hosts are not compared. */
+/**
+ * Sees whether lock files change, by content and modification time. Clocks of hosts are not
+ * compared.
+ */
 class Watch {
   readonly #seen = new Map<string, { readonly state: string; readonly since: number }>();
 
@@ -118,7 +128,9 @@ class Watch {
   }
 }
 
-/** Call it after `read`: opening a file on another machine is what brings its attributes up to date. */
+/**
+ * Call it after `read`: opening a file on another machine is what brings its attributes up to date.
+ */
 function renewedAt(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
@@ -132,7 +144,11 @@ function renew(path: string, isHeld: () => boolean): void {
 }
 
 /** Only one process may replace a given record: the one that holds a lock on that record. */
-function take(path: string, record: string, isLeftOver: (path: string, text: string) => boolean): boolean {
+function take(
+  path: string,
+  record: string,
+  isLeftOver: (path: string, text: string) => boolean,
+): boolean {
   try {
     writeFileSync(path, record, { flag: 'wx', mode: 0o600 });
     return read(path) === record;
@@ -152,13 +168,17 @@ function take(path: string, record: string, isLeftOver: (path: string, text: str
 }
 
 /**
- * The text of a lock file; `null` if there is none. Anybody who may write to the folder can put something else there:
- * opening it neither waits nor follows a link, and what is not a lock is neither read as a whole nor replaced.
+ * The text of a lock file; `null` if there is none. Anybody who may write to the folder can put
+ * something else there: opening it neither waits nor follows a link, and what is not a lock is
+ * neither read as a whole nor replaced.
  */
 function read(path: string): string | null {
   let fd: number;
   try {
-    fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    fd = openSync(
+      path,
+      constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
+    );
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) return null;
     throw isSystemError(error, 'ELOOP') || isSystemError(error, 'ENXIO') ? noLock(path) : error;
@@ -178,21 +198,29 @@ function noLock(path: string): UnsuitableFileError {
   return new UnsuitableFileError(`${path} is not a lock of userinfo`);
 }
 
-/** Whether a text can be a record that was being written when its process was killed, or the power was cut. */
+/**
+ * Whether a text can be a record that was being written when its process was killed, or the power
+ * was cut.
+ */
 function isTorn(text: string): boolean {
   return /^(?:\d+(?: \d*(?: (?:[\w-]{0,35}|[\w-]{36}(?: .*)?))?)?)?\0*$/.test(text);
 }
 
-/** The parts of a record: process, start time, a random text, host, PID space where the system has one. */
+/**
+ * The parts of a record: process, start time, a random text, host, PID space where the system has
+ * one.
+ */
 function parse(text: string): RegExpExecArray | null {
-  return /^(\d+) (\d*) [\w-]{36} (.+?)(?: ([\da-f-]{36} pid:\[\d+\](?: time:\[\d+\])?))?$/.exec(text);
+  return /^(\d+) (\d*) [\w-]{36} (.+?)(?: ([\da-f-]{36} pid:\[\d+\](?: time:\[\d+\])?))?$/.exec(
+    text,
+  );
 }
 
 /**
- * Where the numbers and start times of processes have the meaning that they have for this process: the boot of the
- * kernel, the PID namespace and, since Linux 5.6, the time namespace. Empty on systems without namespaces. `null`: not
- * known, also where /proc is that of another namespace. The number of a namespace is used again only after all its
- * processes have ended.
+ * Where the numbers and start times of processes have the meaning that they have for this process:
+ * the boot of the kernel, the PID namespace and, since Linux 5.6, the time namespace. Empty on
+ * systems without namespaces. `null`: not known, also where /proc is that of another namespace. The
+ * number of a namespace is used again only after all its processes have ended.
  */
 function pidSpace(): string | null {
   if (platform() !== 'linux') return '';
@@ -218,8 +246,9 @@ function stateOf(text: string, space: string | null): 'running' | 'ended' | 'unk
 }
 
 /**
- * The start time of a process, in clock ticks since boot; empty where the system does not report it (only Linux
- * does), `null` if there is no such process, or it was killed and its parent has not noticed yet.
+ * The start time of a process, in clock ticks since boot; empty where the system does not report it
+ * (only Linux does), `null` if there is no such process, or it was killed and its parent has not
+ * noticed yet.
  */
 function startOf(process: number): string | null {
   try {

@@ -1,4 +1,12 @@
-import { closeSync, constants, createReadStream, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+} from 'node:fs';
 import type { Readable } from 'node:stream';
 import { isSystemError, UnsuitableFileError } from './errors.js';
 
@@ -36,14 +44,21 @@ export async function readInput(source: string | Readable, signal?: AbortSignal)
 }
 
 /**
- * Opens a regular file or a pipe of any size. A named pipe is waited for until a process writes to it, for `waitMs`
- * milliseconds at most.
+ * Opens a regular file or a pipe of any size. A named pipe is waited for until a process writes to
+ * it, for `waitMs` milliseconds at most.
  *
- * @throws UnsuitableFileError for a device or a folder, or if no process writes to the pipe; system errors; AbortError
+ * @throws UnsuitableFileError for a device or a folder, or if no process writes to the pipe; system
+ * errors; AbortError
  */
-export async function openInput(path: string, signal?: AbortSignal, waitMs = writerMs): Promise<Readable> {
+export async function openInput(
+  path: string,
+  signal?: AbortSignal,
+  waitMs = writerMs,
+): Promise<Readable> {
   const { fd, isPipe } = open(path);
-  return isPipe ? openPipe(fd, signal, waitMs) : createReadStream('', { fd, ...(signal && { signal }) });
+  return isPipe
+    ? openPipe(fd, signal, waitMs)
+    : createReadStream('', { fd, ...(signal && { signal }) });
 }
 
 /** Opening never waits, as it otherwise would for a pipe without a writer, or for some devices. */
@@ -55,7 +70,10 @@ function open(path: string): { fd: number; isPipe: boolean } {
   throw new UnsuitableFileError(`it is a ${stat.isDirectory() ? 'folder' : 'device'}`);
 }
 
-/** Reads to the end, not only what the system says is the size: of a file in /proc, that is 0. Closes the file. */
+/**
+ * Reads to the end, not only what the system says is the size: of a file in /proc, that is 0.
+ * Closes the file.
+ */
 function readAll(fd: number): Buffer {
   try {
     requireSize(fstatSync(fd).size);
@@ -77,7 +95,11 @@ function requireSize(bytes: number): void {
   if (bytes > maxBytes) throw new UnsuitableFileError('it is larger than 16 MiB');
 }
 
-async function openPipe(fd: number, signal: AbortSignal | undefined, waitMs: number): Promise<Readable> {
+async function openPipe(
+  fd: number,
+  signal: AbortSignal | undefined,
+  waitMs: number,
+): Promise<Readable> {
   try {
     const head = await untilWritten(fd, signal, waitMs);
     const { Socket } = process.getBuiltinModule('node:net');
@@ -90,8 +112,14 @@ async function openPipe(fd: number, signal: AbortSignal | undefined, waitMs: num
   }
 }
 
-/** Waits until a process has the pipe open to write to it; returns what was read of it meanwhile. */
-async function untilWritten(fd: number, signal: AbortSignal | undefined, waitMs: number): Promise<Buffer> {
+/**
+ * Waits until a process has the pipe open to write to it; returns what was read of it meanwhile.
+ */
+async function untilWritten(
+  fd: number,
+  signal: AbortSignal | undefined,
+  waitMs: number,
+): Promise<Buffer> {
   const { setTimeout: sleep } = process.getBuiltinModule('node:timers/promises');
   const head = Buffer.alloc(1);
   for (const began = performance.now(); ; ) {
@@ -102,12 +130,16 @@ async function untilWritten(fd: number, signal: AbortSignal | undefined, waitMs:
       if (isSystemError(error, 'EAGAIN')) return head.subarray(0, 0);
       throw error;
     }
-    if (performance.now() - began > waitMs) throw new UnsuitableFileError('no process writes to the pipe');
+    if (performance.now() - began > waitMs)
+      throw new UnsuitableFileError('no process writes to the pipe');
     await sleep(20, undefined, signal && { signal });
   }
 }
 
-/** Whether nobody can open a pipe any more to write to it: it is that of `<(command)`, not one of `mkfifo`. */
+/**
+ * Whether nobody can open a pipe any more to write to it: it is that of `<(command)`, not one of
+ * `mkfifo`.
+ */
 function isUnnamed(fd: number): boolean {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`).startsWith('pipe:');

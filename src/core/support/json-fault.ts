@@ -1,8 +1,9 @@
 import { parse } from 'lossless-json';
 
 /**
- * The first error of a JSON text, with its place, such as `invalid JSON at line 2, column 1`; `null` if there is none.
- * Unlike JSON.parse it finds duplicate keys, knows the place on every version of Node, and quotes nothing of the text.
+ * The first error of a JSON text, with its place, such as `invalid JSON at line 2, column 1`;
+ * `null` if there is none. Unlike JSON.parse it finds duplicate keys, knows the place on every
+ * version of Node, and quotes nothing of the text.
  */
 export function jsonFault(text: string): string | null {
   let doubledAt: number | undefined;

@@ -1,8 +1,10 @@
 /**
- * Encodes a query string or an `application/x-www-form-urlencoded` body (§4) so that every decoder reads the same:
- * RFC 3986, a space as `%20`. Text must be well formed: see `textFault`.
+ * Encodes a query string or an `application/x-www-form-urlencoded` body (§4) so that every decoder
+ * reads the same: RFC 3986, a space as `%20`. Text must be well formed: see `textFault`.
  */
-export function encodePairs(pairs: Iterable<readonly [name: string, value: string, ...unknown[]]>): string {
+export function encodePairs(
+  pairs: Iterable<readonly [name: string, value: string, ...unknown[]]>,
+): string {
   const parts: string[] = [];
   for (const [name, value] of pairs) parts.push(`${encodeText(name)}=${encodeText(value)}`);
   return parts.join('&');
@@ -33,8 +35,8 @@ export function countPairs(text: string): number {
 }
 
 /**
- * Decodes a query string or a form body, in the order in which it was sent: `+` is a space, a part without `=` has
- * an empty value.
+ * Decodes a query string or a form body, in the order in which it was sent: `+` is a space, a part
+ * without `=` has an empty value.
  */
 export function decodePairs(text: string): DecodedPair[] {
   return text
@@ -42,7 +44,10 @@ export function decodePairs(text: string): DecodedPair[] {
     .filter((part) => part !== '')
     .map((part) => {
       const at = part.indexOf('=');
-      return [decodePart(at < 0 ? part : part.slice(0, at)), decodePart(at < 0 ? '' : part.slice(at + 1))];
+      return [
+        decodePart(at < 0 ? part : part.slice(0, at)),
+        decodePart(at < 0 ? '' : part.slice(at + 1)),
+      ];
     });
 }
 

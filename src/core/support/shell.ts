@@ -5,8 +5,8 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 const bareWord = /^[\p{L}\p{N}_.,:=@/+-]+$/u;
 
 /**
- * A text as one word of a POSIX shell, in quotes if it needs them. The caller refuses U+0000, which no shell can pass
- * on.
+ * A text as one word of a POSIX shell, in quotes if it needs them. The caller refuses U+0000, which
+ * no shell can pass on.
  */
 export function quoteWhereNeeded(text: string): string {
   return bareWord.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -8,6 +8,7 @@ export function isSlip(one: string, other: string): boolean {
     otherEnd -= 1;
   }
   const [left, right] = [one.slice(start, end), other.slice(start, otherEnd)];
-  const isSwapped = left.length === 2 && left[0] === right[1] && left[1] === right[0] && right.length === 2;
+  const isSwapped =
+    left.length === 2 && left[0] === right[1] && left[1] === right[0] && right.length === 2;
   return (left.length <= 1 && right.length <= 1) || isSwapped;
 }

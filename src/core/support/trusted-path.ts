@@ -3,7 +3,9 @@ import { platform } from 'node:os';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { quoteWhereNeeded } from './shell.js';
 
-/** Why another user could change the target of a path; begins with the path of the file or folder. */
+/**
+ * Why another user could change the target of a path; begins with the path of the file or folder.
+ */
 interface UnsafePath {
   readonly reason: string;
   readonly hint: string;
@@ -11,13 +13,13 @@ interface UnsafePath {
 }
 
 /**
- * Whether only this user and root can change or replace a file: they own the file, each folder above it and each
- * symbolic link on the way, and nobody else can write there. Accepted: folders with the sticky bit, such as /tmp,
- * and, above the file's own folder, folders that the owner's private group (gid = uid) may write to, as a umask of
- * 002 creates them.
+ * Whether only this user and root can change or replace a file: they own the file, each folder
+ * above it and each symbolic link on the way, and nobody else can write there. Accepted: folders
+ * with the sticky bit, such as /tmp, and, above the file's own folder, folders that the owner's
+ * private group (gid = uid) may write to, as a umask of 002 creates them.
  *
- * @returns `null` for a path that is safe or does not exist, and always on Windows, whose permissions Node does
- * not report
+ * @returns `null` for a path that is safe or does not exist, and always on Windows, whose
+ * permissions Node does not report
  * @throws system errors if a part of the path cannot be examined
  */
 export function findUnsafePath(path: string): UnsafePath | null {
@@ -58,7 +60,8 @@ function unsafeReason(path: string, found: Stats, isFurtherUp: boolean): UnsafeP
       hint: 'Review it, then use your own copy in a folder of your own.',
     };
   }
-  // The mode of a link has no meaning; in a sticky folder only the owner of an entry can replace it.
+  // The mode of a link has no meaning; in a sticky folder only the owner of an entry can replace
+  // it.
   const isSafe = found.isSymbolicLink() || (found.isDirectory() && (found.mode & sticky) !== 0);
   const tooOpen = isFurtherUp && found.gid === found.uid ? writableByAll : writableByOthers;
   if (isSafe || (found.mode & tooOpen) === 0) return null;

@@ -11,17 +11,23 @@ export interface Observation {
   /** The meaning of the code to the profile in use. */
   readonly known: ResultCodeName | undefined;
   /**
-   * The text without what was sent. It is only compared, as it may name a user: `msg` of a `ConstantAnswer` is shown
-   * and saved.
+   * The text without what was sent. It is only compared, as it may name a user: `msg` of a
+   * `ConstantAnswer` is shown and saved.
    */
   readonly text: string;
   /** Whether something in the text was masked. */
   readonly isMasked: boolean;
   /** The members of the answer, if it is a JSON object. Their values are only looked at. */
   readonly members: Readonly<Record<string, unknown>>;
-  /** Whether HTTP says that there were too many requests: by status 429, or by `Retry-After` of no server error. */
+  /**
+   * Whether HTTP says that there were too many requests: by status 429, or by `Retry-After` of no
+   * server error.
+   */
   readonly saysTooMany: boolean;
-  /** Number of times that the request was sent before without an answer: each may have been carried out. */
+  /**
+   * Number of times that the request was sent before without an answer: each may have been carried
+   * out.
+   */
   readonly unanswered: number;
   /** The lead of the platform's clock over the probe's, in seconds, by its `Date` header. */
   readonly aheadBy: number | null;
@@ -34,10 +40,14 @@ export interface ConstantAnswer {
   readonly httpStatus: number;
   readonly code: number | null;
   /**
-   * The words of the text, with a mark for what differs between the answers or has a digit; `null` if none is alike.
+   * The words of the text, with a mark for what differs between the answers or has a digit; `null`
+   * if none is alike.
    */
   readonly words: readonly string[] | null;
-  /** The text, if it is the same in all answers and nothing in it is an ID, a time or a counter. Only compared. */
+  /**
+   * The text, if it is the same in all answers and nothing in it is an ID, a time or a counter.
+   * Only compared.
+   */
   readonly text: string | null;
   /** The same to show and to save: `null` also if the requests name a user. */
   readonly msg: string | null;
@@ -48,7 +58,10 @@ const mark = '…';
 /** Maximum length of a text of the platform that is shown, in characters. */
 const maxText = 100;
 
-/** The constant part of some answers; `null` if their codes or HTTP statuses differ, or there is none. */
+/**
+ * The constant part of some answers; `null` if their codes or HTTP statuses differ, or there is
+ * none.
+ */
 export function alikeOf(seen: readonly Observation[]): ConstantAnswer | null {
   const [first, ...others] = seen;
   if (first === undefined) return null;
@@ -87,17 +100,24 @@ export function hasSameCode(answer: Answered, other: Answered): boolean {
   return answer.httpStatus === other.httpStatus && answer.code === other.code;
 }
 
-/** Whether there are two answers that say the same; also if only their texts could tell, and do not. */
+/**
+ * Whether there are two answers that say the same; also if only their texts could tell, and do not.
+ */
 export function saysTheSame(answer: Answered, other: ConstantAnswer): boolean {
   if (!answer || !hasSameCode(answer, other)) return false;
   const words = 'seen' in answer ? answer.words : wordsOf(answer.text);
   const others = other.words;
   if (words === null || others === null) return true;
   if (words.length !== others.length) return false;
-  return words.every((word, index) => [others[index], mark].includes(word) || others[index] === mark);
+  return words.every(
+    (word, index) => [others[index], mark].includes(word) || others[index] === mark,
+  );
 }
 
-/** Whether a request was carried out: also by another code than 200, where the answer names the user. */
+/**
+ * Whether a request was carried out: also by another code than 200, where the answer names the
+ * user.
+ */
 export function isCarriedOut(answer: Answered): boolean {
   if (!answer) return false;
   if (answer.code === resultCode.ok) return true;
@@ -106,7 +126,10 @@ export function isCarriedOut(answer: Answered): boolean {
   return answer.code !== null && isId && union_id !== '';
 }
 
-/** Whether a request was certainly not carried out: an envelope refuses it, and does not report a server error. */
+/**
+ * Whether a request was certainly not carried out: an envelope refuses it, and does not report a
+ * server error.
+ */
 export function isRefused(answer: Observation): boolean {
   const { code, httpStatus, unanswered } = answer;
   return code !== null && httpStatus < 500 && unanswered === 0 && !isCarriedOut(answer);
@@ -118,7 +141,10 @@ export function dataOf(answer: Observation | null): Readonly<Record<string, unkn
   return isObject(data) ? data : {};
 }
 
-/** Masks what was sent, the secret, and what looks like an identifier or a digest in a text of the platform. */
+/**
+ * Masks what was sent, the secret, and what looks like an identifier or a digest in a text of the
+ * platform.
+ */
 export function maskSent(text: string, hidden: readonly string[]): string {
   const plain = hidden
     .filter((value) => value !== '')

@@ -14,7 +14,10 @@ export interface Break {
   readonly answers: number;
 }
 
-/** Finds the rules that the answers break. `shape` is how the platform writes what the spec leaves open. */
+/**
+ * Finds the rules that the answers break. `shape` is how the platform writes what the spec leaves
+ * open.
+ */
 export function findBreaks(evidence: Evidence, shape: Platform): Break[] {
   const found = [
     ...evidence.all.flatMap(envelopeBreaks),
@@ -42,8 +45,12 @@ function envelopeBreaks(answer: Observation): Found[] {
   const where = isDone ? 'a success' : 'a refusal';
   return [
     ...(Number.isInteger(members.code) ? [] : [['§1', '"code" is text, not an integer'] as const]),
-    ...(typeof msg === 'string' ? [] : [['§1', `"msg" of ${where} ${isOrLacks(msg)}, not text`] as const]),
-    ...(isObject(data) ? [] : [['§1', `"data" of ${where} ${isOrLacks(data)}, not an object`] as const]),
+    ...(typeof msg === 'string'
+      ? []
+      : [['§1', `"msg" of ${where} ${isOrLacks(msg)}, not text`] as const]),
+    ...(isObject(data)
+      ? []
+      : [['§1', `"data" of ${where} ${isOrLacks(data)}, not an object`] as const]),
     ...(isDone && code !== resultCode.ok
       ? [['§7.1', `a success has the code ${code}, not 200`] as const]
       : []),
@@ -75,17 +82,22 @@ const sections: Partial<Record<FaultName, string>> = {
 function parameterBreaks(evidence: Evidence): Found[] {
   const { control, faulty, issued, passbacks } = evidence;
   // Not by a gateway or a limit, which answers all alike.
-  const isTold = doubtOfControl(evidence) === null && !saysTheSame(faulty.get('otherPath'), control);
+  const isTold =
+    doubtOfControl(evidence) === null && !saysTheSame(faulty.get('otherPath'), control);
   const ofReads = [...faulty].flatMap(([name, answer]): Found[] => {
     const section = sections[name];
     const last = issued.get(name) ?? answer;
     if (section === undefined || last === null) return [];
     if (isCarriedOut(last)) return [[section, `${faults[name].title} is accepted`]];
     const isLate = isTold && saysTheSame(last, control);
-    return isLate ? [[section, `${faults[name].title} is not refused before the code is looked up`]] : [];
+    return isLate
+      ? [[section, `${faults[name].title} is not refused before the code is looked up`]]
+      : [];
   });
   return [
-    ...(isCarriedOut(control) ? [['§4.1', `${control.seen[0].asked.title} is accepted`] as const] : []),
+    ...(isCarriedOut(control)
+      ? [['§4.1', `${control.seen[0].asked.title} is accepted`] as const]
+      : []),
     ...ofReads,
     ...passbacks.flatMap(({ asked, answer }): Found[] =>
       isCarriedOut(answer) ? [['§4.2', `${asked.title} is accepted`]] : [],
@@ -107,7 +119,9 @@ function dataBreaks({ whole, named, written, all }: Evidence, shape: Platform): 
     answer === null ? [] : readDataWarnings(dataOf(answer), answer.asked.request.infoNames, spec),
   );
   return [
-    ...nameless.map(({ asked }) => [asked.request.endpoint.section, 'data without union_id'] as const),
+    ...nameless.map(
+      ({ asked }) => [asked.request.endpoint.section, 'data without union_id'] as const,
+    ),
     ...missing.map((name) => ['§4.1', `a read of the whole record without ${name}`] as const),
     ...warnings.map((warning) => ['§4.1', warning] as const),
     ...(written !== null && isCarriedOut(written) && !isObject(written.members.data)

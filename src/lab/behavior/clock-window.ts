@@ -9,7 +9,10 @@ export interface Limit {
   readonly refused: number;
 }
 
-/** The largest accepted age of a timestamp and its largest lead; `null` where answers do not show it. */
+/**
+ * The largest accepted age of a timestamp and its largest lead; `null` where answers do not show
+ * it.
+ */
 export interface ClockWindow {
   readonly old: Limit | null;
   readonly ahead: Limit | null;

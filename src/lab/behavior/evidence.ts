@@ -3,13 +3,18 @@ import type { ClockWindow } from './clock-window.js';
 import type { Exchange, ProbedUser, StoppedError } from './exchange.js';
 import type { FaultName, ProbeRequest } from './requests.js';
 
-/** A passback that a correct platform refuses, and its answer; `null` if it was not answered alike. */
+/**
+ * A passback that a correct platform refuses, and its answer; `null` if it was not answered alike.
+ */
 export interface FaultyPassback {
   readonly asked: ProbeRequest;
   readonly answer: ConstantAnswer | null;
 }
 
-/** The answers to the requests of a probe; what was not asked, or not answered alike twice, is missing. */
+/**
+ * The answers to the requests of a probe; what was not asked, or not answered alike twice, is
+ * missing.
+ */
 export class Evidence {
   readonly user: ProbedUser;
   /** A read that is correct except for its code, to compare faults with. */
@@ -19,8 +24,8 @@ export class Evidence {
   /** Reads of codes that were never issued; `null`: not answered alike. */
   readonly faulty = new Map<FaultName, ConstantAnswer | null>();
   /**
-   * The same with a code that was issued, where the control hides what comes after the code. A right read with that
-   * code was carried out after those that were refused.
+   * The same with a code that was issued, where the control hides what comes after the code. A
+   * right read with that code was carried out after those that were refused.
    */
   readonly issued = new Map<FaultName, ConstantAnswer | null>();
   window: ClockWindow | null = null;

@@ -30,7 +30,9 @@ export interface ProbeConnection {
   readonly signal: AbortSignal;
   /** Pause before each request, in milliseconds. It grows where the platform throttles. */
   readonly pauseMs: number;
-  /** Maximum number of requests, with those that are reserved for the removal of the probe's key. */
+  /**
+   * Maximum number of requests, with those that are reserved for the removal of the probe's key.
+   */
   readonly maxRequests: number;
   /** Called for each request that is sent. */
   readonly onSent?: () => void;
@@ -45,7 +47,9 @@ export interface ProbedUser {
   readonly key: string;
 }
 
-/** The platform does not answer the control as at the start any more, or the requests are used up. */
+/**
+ * The platform does not answer the control as at the start any more, or the requests are used up.
+ */
 export class StoppedError extends Error {
   /** The answer that came instead; `null` if the requests are used up. */
   readonly instead: Observation | null;
@@ -58,7 +62,10 @@ export class StoppedError extends Error {
 
 /** Number of controls at the start, whose texts show what is constant. */
 const firstControls = 4;
-/** Maximum number of times that a request is sent which ends without an answer, and of repetitions of a pair. */
+/**
+ * Maximum number of times that a request is sent which ends without an answer, and of repetitions
+ * of a pair.
+ */
 const maxTries = 3;
 /** The first pause of a back-off, and all of them together, in pauses between two requests. */
 const backOff = { first: 4, all: 400 };
@@ -66,7 +73,10 @@ const backOff = { first: 4, all: 400 };
 const slowest = 8;
 /** Maximum time for which the pauses are kept that the platform asks for, in milliseconds. */
 const maxRequestedMs = 60_000;
-/** Number of requests that are reserved for the removal of the probe's key: nothing else uses them up. */
+/**
+ * Number of requests that are reserved for the removal of the probe's key: nothing else uses them
+ * up.
+ */
 export const reservedRequests = 4;
 
 /** Sends the requests of a probe one after the other, with the control between them. */
@@ -78,7 +88,10 @@ export class Exchange {
   readonly unanswered: ProbeRequest[] = [];
   /** The answers to the control that are as at the start. */
   readonly #controls: Observation[] = [];
-  /** Answers that came in place of others for a time: a limit of the rate, or a fault of the platform. */
+  /**
+   * Answers that came in place of others for a time: a limit of the rate, or a fault of the
+   * platform.
+   */
   readonly throttled: Observation[] = [];
   /** Those since the control was answered as at the start for the last time. */
   readonly #instead: Observation[] = [];
@@ -116,7 +129,8 @@ export class Exchange {
   readonly controlRead = (): ProbeRequest => controlRead(this.inventCode());
 
   /**
-   * Sends the control until a few answers are alike, so that limits of the rate show before anything is concluded.
+   * Sends the control until a few answers are alike, so that limits of the rate show before
+   * anything is concluded.
    *
    * @throws NoAnswerError if no answer came, or the first is not an envelope; StoppedError
    */
@@ -133,8 +147,8 @@ export class Exchange {
   }
 
   /**
-   * Asks the same twice, with the control between, so that a limit of the rate cannot be both answers. What is carried
-   * out is not asked again.
+   * Asks the same twice, with the control between, so that a limit of the rate cannot be both
+   * answers. What is carried out is not asked again.
    *
    * @returns the constant part of the answers; `null` if there is none
    */
@@ -170,15 +184,16 @@ export class Exchange {
       if (isCarriedOut(second)) return alikeOf([second]);
       const answer = alikeOf([first, second]);
       if (answer !== null && (tries === maxTries || !this.#isThrottling(answer))) return answer;
-      // One of the two may be a limit's answer, which meets the same of three requests each time unless the pace changes.
+      // One of the two may be a limit's answer, which meets the same of three requests each time
+      // unless the pace changes.
       await this.#untilControlled();
     }
     return null;
   }
 
   /**
-   * Asks for the removal of the key, with the requests that are reserved for it, until it is carried out or refused
-   * twice alike. The pauses grow.
+   * Asks for the removal of the key, with the requests that are reserved for it, until it is
+   * carried out or refused twice alike. The pauses grow.
    *
    * @returns the last answer; `null` if none came
    * @throws AbortError
@@ -200,7 +215,9 @@ export class Exchange {
     return last;
   }
 
-  /** Whether such an answer came, or comes now, in place of others: it tells nothing of the request. */
+  /**
+   * Whether such an answer came, or comes now, in place of others: it tells nothing of the request.
+   */
   isInstead(answer: Observation): boolean {
     return [...this.throttled, ...this.#instead].some((known) => hasSameCode(known, answer));
   }
@@ -262,7 +279,8 @@ export class Exchange {
   /**
    * Sends a request, signed anew; `isCopy`: with `random` and `timestamp` of the one before.
    *
-   * @throws NoAnswerError if no answer came, or the first is not an envelope; StoppedError; CancelledError, AbortError
+   * @throws NoAnswerError if no answer came, or the first is not an envelope; StoppedError;
+   * CancelledError, AbortError
    */
   async ask(asked: ProbeRequest, isCopy = false): Promise<Observation> {
     const { pauseMs, signal } = this.#connection;
@@ -297,10 +315,12 @@ export class Exchange {
     this.#left[purpose] -= 1;
     this.unanswered.push(asked);
     onSent?.();
-    const outcome = await sender.send(asked.request, { signal, attempts: 1 }).catch((failure: unknown) => {
-      if (failure instanceof RejectedError || failure instanceof NoAnswerError) return failure;
-      throw failure;
-    });
+    const outcome = await sender
+      .send(asked.request, { signal, attempts: 1 })
+      .catch((failure: unknown) => {
+        if (failure instanceof RejectedError || failure instanceof NoAnswerError) return failure;
+        throw failure;
+      });
     const error = outcome instanceof Error ? outcome : undefined;
     const answer = outcome instanceof Error ? outcome.answer : outcome;
     if (answer !== undefined || (error !== undefined && isThrottled(error))) this.unanswered.pop();
@@ -326,8 +346,14 @@ export class Exchange {
     return { observation, error, retryAfterMs };
   }
 
-  /** The client that signs a request as it is asked; a copy is signed at the moment of the request before. */
-  #senderOf({ tenantCode, appKey, age = 0, sign, short }: ProbeRequest, isCopy: boolean): CallClient {
+  /**
+   * The client that signs a request as it is asked; a copy is signed at the moment of the request
+   * before.
+   */
+  #senderOf(
+    { tenantCode, appKey, age = 0, sign, short }: ProbeRequest,
+    isCopy: boolean,
+  ): CallClient {
     const { client, signers } = this.#connection;
     const fresh = { random: randomString(), now: Date.now() + this.skewMs };
     const { random, now } = (isCopy ? this.#last : null) ?? fresh;

@@ -5,7 +5,10 @@ import { type Exchange, type ProbedUser, reservedRequests, StoppedError } from '
 import { faultNames, faulty } from './requests.js';
 import { maxUserRequests, removeKey, studyUser } from './test-user.js';
 
-/** Maximum number of requests: those of each step, as many again as a bad line or a limit of the rate may need. */
+/**
+ * Maximum number of requests: those of each step, as many again as a bad line or a limit of the
+ * rate may need.
+ */
 export function maxRequestsOf(user: ProbedUser): number {
   const ofReads = 5 + 5 + 3 * faultNames.length + 2 * maxWindowRequests;
   const ofRemoval = user.unionId === undefined ? 0 : reservedRequests;
@@ -13,10 +16,12 @@ export function maxRequestsOf(user: ProbedUser): number {
 }
 
 /**
- * Sends the requests of a probe. Those that name a user come after all others, and only while the control is answered
- * as at the start. However it ends, the removal of the key is asked for, unless it is cancelled.
+ * Sends the requests of a probe. Those that name a user come after all others, and only while the
+ * control is answered as at the start. However it ends, the removal of the key is asked for, unless
+ * it is cancelled.
  *
- * @throws NoAnswerError if no answer came, or the first is not an envelope; CancelledError, AbortError
+ * @throws NoAnswerError if no answer came, or the first is not an envelope; CancelledError,
+ * AbortError
  */
 export async function gather(exchange: Exchange): Promise<Evidence> {
   await exchange.begin().catch((error) => {

@@ -21,7 +21,10 @@ import {
 import { absentName, type FaultName, type Meaning } from './requests.js';
 import { maxCodeReads } from './test-user.js';
 
-/** The value of a field, and how it shows; `undefined` if it is not known: why, and what would settle it. */
+/**
+ * The value of a field, and how it shows; `undefined` if it is not known: why, and what would
+ * settle it.
+ */
 interface Finding<T> {
   readonly value: T | undefined;
   readonly detail: string;
@@ -152,10 +155,14 @@ function findEmptyObject(evidence: Evidence): Finding<Platform['empty_object']> 
   const { whole } = evidence;
   if (whole === null) return unsettled(whyNoRead(evidence));
   const { extension_info, basic_info } = dataOf(whole);
-  const kinds = [...new Set([extension_info, basic_info].flatMap((value) => emptyKind(value) ?? []))];
+  const kinds = [
+    ...new Set([extension_info, basic_info].flatMap((value) => emptyKind(value) ?? [])),
+  ];
   const [kind] = kinds;
-  if (kind === undefined) return unsettled('no object of that user is empty: needs a --code of another');
-  if (kinds.length > 1) return unsettled(`several: ${kinds.map((other) => emptyKinds[other]).join(', ')}`);
+  if (kind === undefined)
+    return unsettled('no object of that user is empty: needs a --code of another');
+  if (kinds.length > 1)
+    return unsettled(`several: ${kinds.map((other) => emptyKinds[other]).join(', ')}`);
   return settled(kind, `${emptyKinds[kind]} in a read`);
 }
 
@@ -208,7 +215,10 @@ function findValues(evidence: Evidence): Finding<Platform['values']> {
   return unsettled(named === null ? whyNotNamed(evidence) : 'the key was not read back');
 }
 
-/** How something is treated that a platform may take: only what was carried out shows that it is taken. */
+/**
+ * How something is treated that a platform may take: only what was carried out shows that it is
+ * taken.
+ */
 function findTaken<Refused, Taken>(
   evidence: Evidence,
   refusals: readonly Refusal[],
@@ -234,24 +244,39 @@ function findScopes(evidence: Evidence, refusals: readonly Refusal[]): Finding<P
     return findTaken(evidence, refusals, 'otherScope', [defaultScope], 'any' as const);
   if (hasSameCode(usual, faulty.get('wrongSign')))
     return unsettled('a scope is answered like a wrong sign: the rule of sign may not cover it');
-  return unsettled(`${defaultScope} is not answered as without a scope: ask which the platform takes`);
+  return unsettled(
+    `${defaultScope} is not answered as without a scope: ask which the platform takes`,
+  );
 }
 
-function findWindows(evidence: Evidence): Pick<Findings, 'clock_window_seconds' | 'clock_ahead_seconds'> {
+function findWindows(
+  evidence: Evidence,
+): Pick<Findings, 'clock_window_seconds' | 'clock_ahead_seconds'> {
   const old = findLimit(evidence, 'oldTimestamp', evidence.window?.old);
   const ahead = findLimit(evidence, 'futureTimestamp', evidence.window?.ahead);
   const [back, forth] = [old.value, ahead.value];
-  const isSame = back !== undefined && (back === forth || Math.abs(Number(back) - Number(forth)) <= 2);
-  if (isSame) return { clock_window_seconds: old, clock_ahead_seconds: settled('same', ahead.detail) };
-  if (typeof back === 'number' && typeof forth === 'number' && isUsualWindow((back + forth) / 2, 1.5)) {
+  const isSame =
+    back !== undefined && (back === forth || Math.abs(Number(back) - Number(forth)) <= 2);
+  if (isSame)
+    return { clock_window_seconds: old, clock_ahead_seconds: settled('same', ahead.detail) };
+  if (
+    typeof back === 'number' &&
+    typeof forth === 'number' &&
+    isUsualWindow((back + forth) / 2, 1.5)
+  ) {
     const seconds = Math.abs(back - forth) / 2;
-    const clock = unsettled(`${back} s back, ${forth} s ahead: or its clock is wrong by ${seconds} s`);
+    const clock = unsettled(
+      `${back} s back, ${forth} s ahead: or its clock is wrong by ${seconds} s`,
+    );
     return { clock_window_seconds: clock, clock_ahead_seconds: clock };
   }
   return { clock_window_seconds: unlessClock(old), clock_ahead_seconds: unlessClock(ahead) };
 }
 
-/** A window on one side alone may be that of a clock that is wrong, unless it is one that deployments have. */
+/**
+ * A window on one side alone may be that of a clock that is wrong, unless it is one that
+ * deployments have.
+ */
 function unlessClock(limit: Finding<number | 'unlimited'>): Finding<number | 'unlimited'> {
   const { value } = limit;
   if (typeof value !== 'number' || value === 0 || isUsualWindow(value, 0)) return limit;
@@ -289,8 +314,11 @@ function findLimit(
 
 function findReplay(evidence: Evidence, refusals: readonly Refusal[]): Finding<Platform['replay']> {
   const { copies, control, removedCopies, written } = evidence;
-  if (isCarriedOut(removedCopies)) return settled('allow', 'the copy of a passback was carried out');
-  const refused = refusals.find(({ means, unclear }) => means === 'randomReplayed' && unclear === null);
+  if (isCarriedOut(removedCopies))
+    return settled('allow', 'the copy of a passback was carried out');
+  const refused = refusals.find(
+    ({ means, unclear }) => means === 'randomReplayed' && unclear === null,
+  );
   if (refused !== undefined) return settled('refuse', `${refused.request} was refused`);
   if (!saysTheSame(copies, control)) return unsettled(notAsked);
   const why = isCarriedOut(written) ? 'no passback could be repeated' : whyNoPassback(evidence);

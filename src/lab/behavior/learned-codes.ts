@@ -23,8 +23,14 @@ export interface LearnedCodes {
   readonly leftOut: readonly number[];
 }
 
-/** The table of the result codes that were seen; a code that cannot be written in a platform file is left out. */
-export function codesOf(refusals: readonly Refusal[], httpStatus: Platform['http_status']): LearnedCodes {
+/**
+ * The table of the result codes that were seen; a code that cannot be written in a platform file is
+ * left out.
+ */
+export function codesOf(
+  refusals: readonly Refusal[],
+  httpStatus: Platform['http_status'],
+): LearnedCodes {
   const byCode = new Map<number, ClearRefusal[]>();
   for (const refusal of clearOf(refusals))
     byCode.set(refusal.code, [...(byCode.get(refusal.code) ?? []), refusal]);
@@ -44,13 +50,17 @@ export function codesOf(refusals: readonly Refusal[], httpStatus: Platform['http
 }
 
 /**
- * A table with the entries of another one that it says nothing about: neither the code was seen, nor a refusal with one
- * of its meanings.
+ * A table with the entries of another one that it says nothing about: neither the code was seen,
+ * nor a refusal with one of its meanings.
  */
-export function withUnseen(table: PlatformResultCodes, other: PlatformResultCodes): PlatformResultCodes {
+export function withUnseen(
+  table: PlatformResultCodes,
+  other: PlatformResultCodes,
+): PlatformResultCodes {
   const seen = new Set(Object.values(table).flatMap(meaningsOf));
   const unseen = Object.entries(other).filter(
-    ([code, entry]) => !Object.hasOwn(table, code) && !meaningsOf(entry).some((name) => seen.has(name)),
+    ([code, entry]) =>
+      !Object.hasOwn(table, code) && !meaningsOf(entry).some((name) => seen.has(name)),
   );
   return { ...Object.fromEntries(unseen), ...table };
 }
@@ -69,7 +79,9 @@ function canBeWritten(code: number, entry: Meaning | PlatformResultCode): boolea
   }
 }
 
-/** The entry of a code: its meanings, and what differs from this project in all refusals with it. */
+/**
+ * The entry of a code: its meanings, and what differs from this project in all refusals with it.
+ */
 function entryFor(
   code: number,
   refusals: readonly ClearRefusal[],
@@ -93,7 +105,10 @@ function entryFor(
   return entry;
 }
 
-/** The meanings of a code. The client takes the first: one that does not end a bulk run, if there is one. */
+/**
+ * The meanings of a code. The client takes the first: one that does not end a bulk run, if there is
+ * one.
+ */
 function namesFor(refusals: readonly ClearRefusal[]): Meaning[] {
   const all = [...new Set(refusals.map(({ means }) => means))];
   const isCaller = (name: Meaning) => Number(entryOf(ownCode(name)).refuses === 'caller');
@@ -133,11 +148,15 @@ export function differencesOf(refusals: readonly Refusal[], platform: Platform):
   });
 }
 
-/** Meanings of refusals that were not seen: a service with the file answers them with the codes of this project. */
+/**
+ * Meanings of refusals that were not seen: a service with the file answers them with the codes of
+ * this project.
+ */
 export function unseenMeanings(refusals: readonly Refusal[]): Exclude<ResultCodeName, 'ok'>[] {
   const seen = clearOf(refusals).map(({ means }) => ownCode(means));
   const names = Object.keys(resultCode) as ResultCodeName[];
   return names.filter(
-    (name): name is Exclude<ResultCodeName, 'ok'> => name !== 'ok' && !seen.includes(resultCode[name]),
+    (name): name is Exclude<ResultCodeName, 'ok'> =>
+      name !== 'ok' && !seen.includes(resultCode[name]),
   );
 }

@@ -78,8 +78,8 @@ function isSeenWithout(exchange: Exchange, key: string, effect: ProbeRequest['ef
 }
 
 /**
- * `extension_info` of the user, as a read of the whole record shows it after the last request with that effect; `null`
- * without one.
+ * `extension_info` of the user, as a read of the whole record shows it after the last request with
+ * that effect; `null` without one.
  */
 function recordAfter(
   { observations, user }: Exchange,

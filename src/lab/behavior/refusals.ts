@@ -36,7 +36,14 @@ const subjects: readonly (readonly Meaning[])[] = [
     'userInfoNotFlat',
     'reservedKey',
   ],
-  ['unknownAppKey', 'appNotAllowed', 'wrongAppSign', 'wrongSign', 'timestampOutsideWindow', 'randomReplayed'],
+  [
+    'unknownAppKey',
+    'appNotAllowed',
+    'wrongAppSign',
+    'wrongSign',
+    'timestampOutsideWindow',
+    'randomReplayed',
+  ],
   ['codeNotValid'],
 ];
 
@@ -54,7 +61,10 @@ function isToldApart({ control, faulty }: Evidence, name: FaultName): boolean {
   return answer !== null && !saysTheSame(answer, control);
 }
 
-/** Whether a request was carried out: then the signatures are right, and all else that names the caller. */
+/**
+ * Whether a request was carried out: then the signatures are right, and all else that names the
+ * caller.
+ */
 export function isAnyCarriedOut({ control, whole, written }: Evidence): boolean {
   return isCarriedOut(control) || isCarriedOut(whole) || isCarriedOut(written);
 }
@@ -71,8 +81,8 @@ export function areSignaturesAccepted(evidence: Evidence): boolean {
 }
 
 /**
- * The parameters of §4.1 with which a read is answered like one with a wrong `sign`: the rule of `sign` may not cover
- * them.
+ * The parameters of §4.1 with which a read is answered like one with a wrong `sign`: the rule of
+ * `sign` may not cover them.
  */
 export function unsignedParameters({ control, faulty }: Evidence): string[] {
   const wrongSign = faulty.get('wrongSign');
@@ -85,15 +95,18 @@ export function unsignedParameters({ control, faulty }: Evidence): string[] {
 }
 
 /**
- * Why the answer to a code that was never issued does not show how such codes are refused; `null` if it does. Something
- * else may be refused in each request: only a read that was carried out shows that it is the code.
+ * Why the answer to a code that was never issued does not show how such codes are refused; `null`
+ * if it does. Something else may be refused in each request: only a read that was carried out shows
+ * that it is the code.
  */
 export function doubtOfControl(evidence: Evidence): string | null {
   const { control, whole, user, uses, refusedCodes } = evidence;
   if (!areSignaturesAccepted(evidence)) return 'the signatures may be wrong';
   if (user.codes.length === 0) return 'needs --code: something else may be refused';
   if (!isCarriedOut(whole))
-    return refusedCodes.length === 0 ? notAsked : 'each --code was refused: something else may be refused';
+    return refusedCodes.length === 0
+      ? notAsked
+      : 'each --code was refused: something else may be refused';
   if (canImitate(user.codes[0])) return null;
   const refusals = [uses?.refusal ?? null, ...refusedCodes];
   const isOfForm = refusals.some((refusal) => saysTheSame(refusal, control));
@@ -101,8 +114,9 @@ export function doubtOfControl(evidence: Evidence): string | null {
 }
 
 /**
- * Why another answer to a timestamp does not show that it is refused: all others may be, where the clock of the platform is
- * wrong by about an hour. `null` if it does, or the fault has nothing to do with timestamps.
+ * Why another answer to a timestamp does not show that it is refused: all others may be, where the
+ * clock of the platform is wrong by about an hour. `null` if it does, or the fault has nothing to
+ * do with timestamps.
  */
 export function doubtOfClock(evidence: Evidence, name: FaultName): string | null {
   const opposites: Partial<Record<FaultName, FaultName>> = {
@@ -110,7 +124,8 @@ export function doubtOfClock(evidence: Evidence, name: FaultName): string | null
     futureTimestamp: 'oldTimestamp',
   };
   const opposite = opposites[name];
-  if (opposite === undefined || isAnyCarriedOut(evidence) || isToldApart(evidence, opposite)) return null;
+  if (opposite === undefined || isAnyCarriedOut(evidence) || isToldApart(evidence, opposite))
+    return null;
   return `${faults[opposite].title} is not refused: the clock of the platform may be wrong`;
 }
 
@@ -177,10 +192,14 @@ class RefusalList {
     }
   }
 
-  /** HTTP has to say that there were too many requests: a fault of the platform comes and goes, too. */
+  /**
+   * HTTP has to say that there were too many requests: a fault of the platform comes and goes, too.
+   */
   addThrottle(): void {
     const { throttled, control } = this.#evidence;
-    const answer = alikeOf(throttled.filter(({ saysTooMany, code }) => saysTooMany && code !== null));
+    const answer = alikeOf(
+      throttled.filter(({ saysTooMany, code }) => saysTooMany && code !== null),
+    );
     if (answer === null || hasSameCode(answer, control)) return;
     const request = 'requests too close to each other';
     this.#refusals.push({ request, means: 'tooManyRequests', answer, unclear: null });
@@ -238,7 +257,9 @@ export function refusalsOf(evidence: Evidence): Refusal[] {
 function isForUnrelated({ answer, unclear }: Refusal, all: readonly Refusal[]): boolean {
   if (answer === null || unclear !== null) return false;
   const alike = all.filter((other) => other.unclear === null && saysTheSame(other.answer, answer));
-  const touched = subjects.filter((meanings) => alike.some(({ means }) => meanings.includes(means)));
+  const touched = subjects.filter((meanings) =>
+    alike.some(({ means }) => meanings.includes(means)),
+  );
   return touched.length > 2;
 }
 

@@ -26,7 +26,11 @@ export interface ProbeRequest {
   /** Whether it names a user: the text of its answer is neither shown nor saved. */
   readonly isPersonal?: true;
   /** What it does to a record if it is carried out. */
-  readonly effect?: 'writes key' | 'removes key' | 'writes key of another user' | 'writes reserved key';
+  readonly effect?:
+    | 'writes key'
+    | 'removes key'
+    | 'writes key of another user'
+    | 'writes reserved key';
 }
 
 /** A value that the probe makes up: no platform has it. */
@@ -38,13 +42,21 @@ export const oldSeconds = 3600;
 /** A name that nobody has. */
 export const absentName = `${invented}_absent`;
 
-/** The reserved key that is passed back (§4.2), with the ID of the user as its value: a platform that takes it changes nothing else. */
+/**
+ * The reserved key that is passed back (§4.2), with the ID of the user as its value: a platform
+ * that takes it changes nothing else.
+ */
 export const reservedKey = 'union_id';
 
-/** The text of the number that is passed back: its last digit is lost where it is read as a number. */
+/**
+ * The text of the number that is passed back: its last digit is lost where it is read as a number.
+ */
 const probeNumber = '1.50';
 
-function readOf(values: Readonly<Record<string, string>>, infoNames: readonly string[] = []): PlainRequest {
+function readOf(
+  values: Readonly<Record<string, string>>,
+  infoNames: readonly string[] = [],
+): PlainRequest {
   return { endpoint: endpointNamed.read, parameters: new Map(Object.entries(values)), infoNames };
 }
 
@@ -69,7 +81,10 @@ export function inventCode(issued: string | undefined): string {
   });
 }
 
-/** The control, to compare faults with: a read that is correct except for its code, which was never issued. */
+/**
+ * The control, to compare faults with: a read that is correct except for its code, which was never
+ * issued.
+ */
 export const controlRead = (code: string): ProbeRequest => ({
   title: 'a code that was never issued',
   means: 'codeNotValid',
@@ -99,7 +114,9 @@ function withTable(
   change: (parameters: readonly Parameter[]) => readonly Parameter[],
 ): Partial<ProbeRequest> {
   const { endpoint } = request;
-  return { request: { ...request, endpoint: { ...endpoint, parameters: change(endpoint.parameters) } } };
+  return {
+    request: { ...request, endpoint: { ...endpoint, parameters: change(endpoint.parameters) } },
+  };
 }
 
 const without = (name: string) => (request: PlainRequest) =>
@@ -124,9 +141,9 @@ const withParameter = (name: string, value: string) => (request: PlainRequest) =
 };
 
 /**
- * The faults of a read, by their names, in the order in which they are asked: the first tells whether the signatures are
- * right, the last show again what others did. A usual scope and a name are no faults: they show whether the rule of the
- * signatures covers what a read may have.
+ * The faults of a read, by their names, in the order in which they are asked: the first tells
+ * whether the signatures are right, the last show again what others did. A usual scope and a name
+ * are no faults: they show whether the rule of the signatures covers what a read may have.
  */
 export const faults = {
   wrongSign: {
@@ -171,7 +188,10 @@ export const faults = {
     title: 'a path without an operation',
     means: 'noSuchPath',
     change: (request) => ({
-      request: { ...request, endpoint: { ...endpointNamed.read, path: `/api/v1/server/user/${invented}` } },
+      request: {
+        ...request,
+        endpoint: { ...endpointNamed.read, path: `/api/v1/server/user/${invented}` },
+      },
     }),
   },
   unknownParameter: {
@@ -252,7 +272,10 @@ function passback(
   return { title, request, isPersonal: true, effect };
 }
 
-/** The passback of the probe's own key, a number: it is right, and the control of the passbacks below. */
+/**
+ * The passback of the probe's own key, a number: it is right, and the control of the passbacks
+ * below.
+ */
 export function keyPassback(unionId: string, key: string): ProbeRequest {
   const user_info = `{${JSON.stringify(key)}:${probeNumber}}`;
   return passback('a passback', { union_id: unionId, user_info }, 'writes key');
@@ -264,13 +287,20 @@ export function keyRemoval(unionId: string, key: string): ProbeRequest {
   return passback('a passback of null', { union_id: unionId, user_info }, 'removes key');
 }
 
-/** The passbacks that a correct platform refuses. Those that name the user would write the probe's key, or the ID. */
+/**
+ * The passbacks that a correct platform refuses. Those that name the user would write the probe's
+ * key, or the ID.
+ */
 export function faultyPassbacks(unionId: string, key: string): ProbeRequest[] {
   const own = (value: unknown) => JSON.stringify({ [key]: value });
   const reserved = JSON.stringify({ [reservedKey]: unionId });
   return [
     {
-      ...passback('a passback without a user', { user_info: own('1') }, 'writes key of another user'),
+      ...passback(
+        'a passback without a user',
+        { user_info: own('1') },
+        'writes key of another user',
+      ),
       means: 'userNotNamed',
     },
     {
@@ -282,7 +312,11 @@ export function faultyPassbacks(unionId: string, key: string): ProbeRequest[] {
       means: 'primaryKeyNotInUserInfo',
     },
     {
-      ...passback('a user_info of two levels', { union_id: unionId, user_info: own({ a: 1 }) }, 'writes key'),
+      ...passback(
+        'a user_info of two levels',
+        { union_id: unionId, user_info: own({ a: 1 }) },
+        'writes key',
+      ),
       means: 'userInfoNotFlat',
     },
     {

@@ -1,4 +1,10 @@
-import { alikeOf, type ConstantAnswer, isCarriedOut, type Observation, saysTheSame } from './answer.js';
+import {
+  alikeOf,
+  type ConstantAnswer,
+  isCarriedOut,
+  type Observation,
+  saysTheSame,
+} from './answer.js';
 import type { CodeUses, Evidence } from './evidence.js';
 import type { Exchange, ProbedUser } from './exchange.js';
 import { mayHaveWritten } from './left-behind.js';
@@ -33,13 +39,15 @@ const together: readonly FaultName[] = lateFaults.filter(
 
 /** Maximum number of requests that name the user, without those for the removal of the key. */
 export function maxUserRequests({ codes, unionId }: ProbedUser): number {
-  const ofCodes = codes.length === 0 ? 0 : maxCodeReads + 3 + 3 * lateFaults.length + 3 * codes.length;
+  const ofCodes =
+    codes.length === 0 ? 0 : maxCodeReads + 3 + 3 * lateFaults.length + 3 * codes.length;
   const ofPassbacks = unionId === undefined ? 0 : 3 + 4 * 3 + 3 + 5;
   return ofCodes + ofPassbacks;
 }
 
 /**
- * Reads and passes back data of the test user. The value of the probe's key is read back, and then removed.
+ * Reads and passes back data of the test user. The value of the probe's key is read back, and then
+ * removed.
  *
  * @throws StoppedError, and what `Exchange.ask` throws
  */
@@ -50,7 +58,11 @@ export async function studyUser(exchange: Exchange, evidence: Evidence): Promise
 /** Asks for the removal of the key, if it may be with the user, and was not removed. */
 export async function removeKey(exchange: Exchange, evidence: Evidence): Promise<void> {
   const { unionId, key } = exchange.user;
-  if (unionId === undefined || isCarriedOut(evidence.removed) || !mayHaveWritten(exchange, 'writes key'))
+  if (
+    unionId === undefined ||
+    isCarriedOut(evidence.removed) ||
+    !mayHaveWritten(exchange, 'writes key')
+  )
     return;
   evidence.removed = (await exchange.remove(keyRemoval(unionId, key))) ?? evidence.removed;
 }
@@ -68,7 +80,10 @@ class UserStudy {
   readonly #evidence: Evidence;
   /** The codes that may still be valid. */
   readonly #codes: string[];
-  /** Number of reads with the first of them that were carried out since the uses of a code were counted. */
+  /**
+   * Number of reads with the first of them that were carried out since the uses of a code were
+   * counted.
+   */
   #reads = 0;
   /** The names of a read: what was passed back, what nobody has, and the two lists. */
   readonly #names: readonly string[];
@@ -96,16 +111,21 @@ class UserStudy {
     await this.#readAfterwards();
   }
 
-  /** Asks until the request is carried out, refused like a code that was never issued, or refused twice alike. */
+  /**
+   * Asks until the request is carried out, refused like a code that was never issued, or refused
+   * twice alike.
+   */
   async #settle(asked: ProbeRequest): Promise<Settled> {
     const exchange = this.#exchange;
     const first = await exchange.ask(asked);
     const isCertain = first.unanswered === 0;
-    if (isCarriedOut(first) || saysTheSame(first, exchange.control)) return { answer: first, isCertain };
+    if (isCarriedOut(first) || saysTheSame(first, exchange.control))
+      return { answer: first, isCertain };
     const again = await exchange.twice(() => asked);
     if (again === null) return { answer: first, isCertain: false };
     const answers = [first, ...again.seen];
-    const isAlike = alikeOf(answers) !== null && answers.every(({ unanswered }) => unanswered === 0);
+    const isAlike =
+      alikeOf(answers) !== null && answers.every(({ unanswered }) => unanswered === 0);
     return { answer: again.seen[0], isCertain: isAlike };
   }
 
@@ -126,8 +146,8 @@ class UserStudy {
   }
 
   /**
-   * Passes back the key, then what a correct platform refuses, then the key again: a refusal is believed between two
-   * right passbacks that were carried out.
+   * Passes back the key, then what a correct platform refuses, then the key again: a refusal is
+   * believed between two right passbacks that were carried out.
    */
   async #passBack(unionId: string): Promise<void> {
     const evidence = this.#evidence;
@@ -215,7 +235,8 @@ class UserStudy {
   }
 
   /**
-   * Reads with one fault after the other. A refusal is believed if a read with the same code is carried out after it.
+   * Reads with one fault after the other. A refusal is believed if a read with the same code is
+   * carried out after it.
    *
    * @returns the faults that are left for another code
    */

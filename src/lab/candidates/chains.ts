@@ -59,7 +59,9 @@ const hmacs = choices<Algorithm>(
 const innerFormats = choices<string>([0, ''], [1.6, ':HEX'], [6, ':base64'], [6, ':raw']);
 
 function chain(steps: readonly string[], bits: number, more: Partial<Chain> = {}): Chain {
-  const digests = steps.flatMap((step) => /^(?:hmac-)?(md5|sha\d+)/.exec(step)?.[1] ?? []) as Algorithm[];
+  const digests = steps.flatMap(
+    (step) => /^(?:hmac-)?(md5|sha\d+)/.exec(step)?.[1] ?? [],
+  ) as Algorithm[];
   return {
     steps,
     bits,
@@ -91,7 +93,13 @@ export function chainsFor(signature: SignatureName): Chain[] {
       add(chain([`hmac-${last}`], bits + keyBits, keyed));
       for (const { value: other, bits: otherBits } of plainDigests) {
         for (const { value: format, bits: formatBits } of innerFormats) {
-          add(chain([`hmac-${last}${format}`, other], bits + keyBits + otherBits + 3 + formatBits, keyed));
+          add(
+            chain(
+              [`hmac-${last}${format}`, other],
+              bits + keyBits + otherBits + 3 + formatBits,
+              keyed,
+            ),
+          );
           add(
             chain(
               [`${other}${format}`, `hmac-${last}`],

@@ -4,8 +4,8 @@ import { secretNames, type Writing } from './parameters.js';
 import { byBits, choices, type Weighted } from './weighted.js';
 
 /**
- * The text to sign around the parameters: entries of `message`, `$params` among them. Tokens and literals alternate
- * as they come; each is an entry of its own.
+ * The text to sign around the parameters: entries of `message`, `$params` among them. Tokens and
+ * literals alternate as they come; each is an entry of its own.
  */
 export interface Layout extends Weighted {
   readonly before: readonly string[];
@@ -13,7 +13,10 @@ export interface Layout extends Weighted {
   readonly hasSecret: boolean;
 }
 
-/** What is done to the parameters as a whole before they are put into the text: a modifier of `$params`. */
+/**
+ * What is done to the parameters as a whole before they are put into the text: a modifier of
+ * `$params`.
+ */
 export const blockChanges = choices<string>(
   [0, ''],
   [3.4, 'md5'],
@@ -121,7 +124,9 @@ const parts: readonly Parts[] = [
 /** `sign` may hold the other signature. */
 const signParts: readonly Parts[] = [front(5, '$param:app_sign'), back(5, '$param:app_sign')];
 
-/** How the parts are written: their tokens and literals in front of the parameters and behind them. */
+/**
+ * How the parts are written: their tokens and literals in front of the parameters and behind them.
+ */
 interface Surroundings extends Weighted {
   readonly front: readonly string[];
   readonly back: readonly string[];
@@ -146,7 +151,9 @@ function surroundingsOf({ front, back, bits }: Parts): Surroundings[] {
   });
 }
 
-/** Bits beyond which a layout is not tried, and one that names the secret together with its writing. */
+/**
+ * Bits beyond which a layout is not tried, and one that names the secret together with its writing.
+ */
 const maxBits = 12;
 const maxNamedBits = 12;
 
@@ -160,7 +167,10 @@ function layout(
   return { before: filled(before), after: filled(after), hasSecret, bits };
 }
 
-/** Where the secret stands: in front, behind or around, glued to the text or behind a separator; or nowhere. */
+/**
+ * Where the secret stands: in front, behind or around, glued to the text or behind a separator; or
+ * nowhere.
+ */
 function* placedSecrets({ front, back, joiner, bits }: Surroundings): Generator<Layout> {
   yield layout(front, back, false, bits);
   const hasParts = front.length + back.length > 0;
@@ -202,7 +212,12 @@ function* namedSecrets(
     for (const form of secretForms) {
       const base = named + form.bits;
       if (base + 0.8 > most) break;
-      yield layout(front, [...back, `${pairSep}${name.value}${kvSep}`, form.value], true, base + 0.8);
+      yield layout(
+        front,
+        [...back, `${pairSep}${name.value}${kvSep}`, form.value],
+        true,
+        base + 0.8,
+      );
       if (base + 4 > most) continue;
       yield layout([`${name.value}${kvSep}`, form.value, pairSep, ...front], back, true, base + 4);
     }
@@ -225,7 +240,8 @@ function makeNamedLayouts(signature: SignatureName, { rule, bits }: Writing): La
   const styles: PairStyle[] = [];
   if (names) styles.push({ kvSep, pairSep, bits: 0 });
   // Whatever the parameters look like, the secret is often appended as `&key=…`.
-  if (!names || kvSep !== '=' || pairSep !== '&') styles.push({ kvSep: '=', pairSep: '&', bits: 1.5 });
+  if (!names || kvSep !== '=' || pairSep !== '&')
+    styles.push({ kvSep: '=', pairSep: '&', bits: 1.5 });
   const most = maxNamedBits - bits;
   const layouts: Layout[] = [];
   for (const style of styles)
@@ -240,7 +256,10 @@ const surroundingsFor = memoize((signature: SignatureName): readonly Surrounding
   byBits([noParts, ...parts, ...(signature === 'sign' ? signParts : [])].flatMap(surroundingsOf)),
 );
 
-/** What is done to the whole text, the secret included: a modifier of each token, and the literals changed alike. */
+/**
+ * What is done to the whole text, the secret included: a modifier of each token, and the literals
+ * changed alike.
+ */
 export const messageChanges = choices<'' | 'upper' | 'lower' | 'rfc3986' | 'form'>(
   [0, ''],
   [8, 'upper'],

@@ -4,7 +4,10 @@ import { memoize } from '../../core/support/memoize.js';
 import { commonNames, contractNames, type SignatureName } from '../contract.js';
 import { byBits, choices, type Weighted } from './weighted.js';
 
-/** Which parameters are signed and in which order: by place and role, never by the names that a sample happens to have. */
+/**
+ * Which parameters are signed and in which order: by place and role, never by the names that a
+ * sample happens to have.
+ */
 export interface Arrangement extends Weighted {
   readonly rule: Pick<
     Partial<ParamsRule>,
@@ -37,8 +40,31 @@ export const secretNames = choices<string>(
   [0.8, 'key'],
   [1.4, 'secret', 'app_secret'],
   [2.2, 'appSecret', 'secret_key', 'secretKey', 'appsecret'],
-  [6, 'token', 'app_key', 'appkey', 'AppSecret', 'secretkey', 'sign_key', 'signKey', 'api_key', 'apiKey'],
-  [8, 'client_secret', 'appKey', 'sk', 'salt', 'KEY', 'SECRET', 'APP_SECRET', 'Key', 'Secret', 'private_key'],
+  [
+    6,
+    'token',
+    'app_key',
+    'appkey',
+    'AppSecret',
+    'secretkey',
+    'sign_key',
+    'signKey',
+    'api_key',
+    'apiKey',
+  ],
+  [
+    8,
+    'client_secret',
+    'appKey',
+    'sk',
+    'salt',
+    'KEY',
+    'SECRET',
+    'APP_SECRET',
+    'Key',
+    'Secret',
+    'private_key',
+  ],
   [
     9,
     'access_key',
@@ -64,7 +90,11 @@ const addedForms = choices<string>([2, '$secret'], [4.6, '$secret.md5']);
 
 const addedSecrets: readonly AddedSecret[] = byBits(
   addedForms.flatMap((form) =>
-    secretNames.map((name) => ({ name: name.value, form: form.value, bits: form.bits + name.bits })),
+    secretNames.map((name) => ({
+      name: name.value,
+      form: form.value,
+      bits: form.bits + name.bits,
+    })),
   ),
 );
 
@@ -72,7 +102,10 @@ interface Roles extends Weighted {
   readonly rule: Pick<Partial<ParamsRule>, 'exclude' | 'include'>;
 }
 
-/** Names that are left out or taken by their role. `app_sign` is one of the parameters that `sign` may cover. */
+/**
+ * Names that are left out or taken by their role. `app_sign` is one of the parameters that `sign`
+ * may cover.
+ */
 function rolesFor(signature: SignatureName): Roles[] {
   const left = (bits: number, ...exclude: string[]): Roles => ({ rule: { exclude }, bits });
   const common = signature === 'sign' ? [...commonNames, 'app_sign'] : [...commonNames];
@@ -106,7 +139,10 @@ const orders = choices<ParamsRule['order']>(
 /** Longest list of names: with more, a rule is by place and role. */
 const longestList = 5;
 
-/** The short lists of common names that `app_sign` is often made of, with the secret in any place or in none. */
+/**
+ * The short lists of common names that `app_sign` is often made of, with the secret in any place or
+ * in none.
+ */
 function listsOf(names: readonly string[]): Arrangement[] {
   const lists: Arrangement[] = [];
   const add = (order: readonly string[], bits: number) => {
@@ -130,13 +166,17 @@ function listsOf(names: readonly string[]): Arrangement[] {
   return lists;
 }
 
-/** Most lists hold the app key and the timestamp, in the order of the document or of their names. */
+/**
+ * Most lists hold the app key and the timestamp, in the order of the document or of their names.
+ */
 function listBits(order: readonly string[]): number {
   const usual = ['app_key', 'timestamp', 'random'].filter((name) => !order.includes(name)).length;
   const rare = ['tenant_code', 'channel'].filter((name) => order.includes(name)).length;
   const isSorted = order.every((name, index) => index === 0 || (order[index - 1] ?? '') < name);
   const places = order.map((name) => contractNames.indexOf(name));
-  const isAsListed = places.every((place, index) => index === 0 || (places[index - 1] ?? 0) < place);
+  const isAsListed = places.every(
+    (place, index) => index === 0 || (places[index - 1] ?? 0) < place,
+  );
   return 2.5 + usual + 0.8 * rare + (isSorted || isAsListed ? 0 : 2.5);
 }
 
@@ -154,7 +194,12 @@ export const arrangementsFor = memoize((signature: SignatureName): readonly Arra
           for (const order of orders)
             for (const secret of secrets) {
               const bits =
-                from.bits + roles.bits + empty.bits + nameCase.bits + order.bits + (secret?.bits ?? 0);
+                from.bits +
+                roles.bits +
+                empty.bits +
+                nameCase.bits +
+                order.bits +
+                (secret?.bits ?? 0);
               if (bits > maxBits) continue;
               const rule: Arrangement['rule'] = {
                 from: from.value,

@@ -1,6 +1,6 @@
 /**
- * How usual something is: one rule in 2^bits has it. The bits of the parts of a rule add up, as if these were
- * independent.
+ * How usual something is: one rule in 2^bits has it. The bits of the parts of a rule add up, as if
+ * these were independent.
  */
 export interface Weighted {
   readonly bits: number;
@@ -12,7 +12,9 @@ export interface Choice<T> extends Weighted {
 }
 
 /** Values by their bits: `choices([1, 'a', 'b'], [4, 'c'])`. */
-export function choices<T>(...rows: readonly (readonly [bits: number, ...values: T[]])[]): Choice<T>[] {
+export function choices<T>(
+  ...rows: readonly (readonly [bits: number, ...values: T[]])[]
+): Choice<T>[] {
   return rows.flatMap(([bits, ...values]) => values.map((value) => ({ value, bits })));
 }
 

@@ -7,7 +7,12 @@ import {
 import type { LanguageName } from '../../core/signing/digest-algorithms.js';
 import { type Recipe, RecipeError } from '../../core/signing/recipe.js';
 import { partsOf } from '../../core/signing/recipe-parts.js';
-import { type Param, queryOf, type SignableRequest, withoutParams } from '../../core/signing/request.js';
+import {
+  type Param,
+  queryOf,
+  type SignableRequest,
+  withoutParams,
+} from '../../core/signing/request.js';
 import { Secret } from '../../core/signing/secret.js';
 import { type Language, languages } from './languages.js';
 import { operationsOf } from './operations.js';
@@ -23,23 +28,31 @@ interface ExportSource {
 }
 
 /**
- * The rule, or the pair of rules, as a file of a language: a function a signature, which takes method, URL, parameters,
- * body, extra values and the secret. The file never contains a secret.
+ * The rule, or the pair of rules, as a file of a language: a function a signature, which takes
+ * method, URL, parameters, body, extra values and the secret. The file never contains a secret.
  *
  * @throws RecipeError for a module
  */
-export function exportRule(signing: SigningChoice, name: LanguageName, source: ExportSource): string {
+export function exportRule(
+  signing: SigningChoice,
+  name: LanguageName,
+  source: ExportSource,
+): string {
   const language = languages[name];
   return new Writer(name).rules(rulesOf(signing), comment(language, origin(source)));
 }
 
 /**
- * A test of that file by the means of the language: requests that tell implementations apart, signed with a throw-away
- * secret.
+ * A test of that file by the means of the language: requests that tell implementations apart,
+ * signed with a throw-away secret.
  *
  * @throws RecipeError as `exportRule`
  */
-export function exportTest(signing: SigningChoice, name: LanguageName, source: ExportSource): string {
+export function exportTest(
+  signing: SigningChoice,
+  name: LanguageName,
+  source: ExportSource,
+): string {
   rulesOf(signing); // refuses a module
   const header = comment(languages[name], [...origin(source), `Run: ${languages[name].run}`]);
   return new Writer(name).cases(casesOf(signing), header);
@@ -73,7 +86,10 @@ function rulesOf(signing: SigningChoice): ExportedRule[] {
 function origin({ from, fits = 1 }: ExportSource): string[] {
   const others =
     fits > 1
-      ? [`${fits} rules fit the samples, and this is the likeliest:`, 'check it with a second sample.']
+      ? [
+          `${fits} rules fit the samples, and this is the likeliest:`,
+          'check it with a second sample.',
+        ]
       : [];
   // It may be the name of a file: no more than this means nothing in the comments of any language.
   const named = from.replace(/[^\w ."-]/g, '_');
@@ -112,8 +128,15 @@ function casesOf(signing: SigningChoice): ExportedCase[] {
   );
 }
 
-/** The request with all that the signers read, and with its `app_sign`; without one where a single recipe signs. */
-function filledFor(signing: SigningChoice, given: SignableRequest, secret: Secret): SignableRequest {
+/**
+ * The request with all that the signers read, and with its `app_sign`; without one where a single
+ * recipe signs.
+ */
+function filledFor(
+  signing: SigningChoice,
+  given: SignableRequest,
+  secret: Secret,
+): SignableRequest {
   const isOne = signing.kind === 'one';
   const request = isOne ? withoutParams(given, ['app_sign']) : given;
   const signers = isOne ? [signing.signer] : Object.values(signing.signers);
@@ -128,7 +151,9 @@ function filledFor(signing: SigningChoice, given: SignableRequest, secret: Secre
     params: [...request.params, ...valuesOf('$param:')],
     extra: Object.fromEntries(valuesOf('$extra:')),
   };
-  return isOne ? filled : withAppSign(filled, signBoth(signing.signers, filled, secret).app_sign.digest);
+  return isOne
+    ? filled
+    : withAppSign(filled, signBoth(signing.signers, filled, secret).app_sign.digest);
 }
 
 const base: readonly Param[] = [
@@ -146,8 +171,20 @@ function requestOf({ query = {}, form }: (typeof testRequests)[number]): Signabl
   const inQuery = [...base, ...Object.entries(query)];
   const sent = { query: queryOf(inQuery), extra: {} };
   if (form === undefined)
-    return { ...sent, method: 'GET', url: `${folder}/user_info_for_third`, params: inQuery, body: null };
+    return {
+      ...sent,
+      method: 'GET',
+      url: `${folder}/user_info_for_third`,
+      params: inQuery,
+      body: null,
+    };
   const fields = Object.entries(form).map(([name, value]): Param => [name, value, 'form']);
   const params = [...inQuery, ...fields];
-  return { ...sent, method: 'PUT', url: `${folder}/passback_user_info`, params, body: queryOf(fields) };
+  return {
+    ...sent,
+    method: 'PUT',
+    url: `${folder}/passback_user_info`,
+    params,
+    body: queryOf(fields),
+  };
 }

@@ -3,8 +3,8 @@ import type { BlockEncoding, Case } from '../../core/signing/encodings.js';
 import type { Modifier } from '../../core/signing/template.js';
 
 /**
- * A value: text, or bytes where `isBytes` says so. `isAscii`: a text that certainly has no other characters. A sum is
- * the whole of a statement, never a part of an expression.
+ * A value: text, or bytes where `isBytes` says so. `isAscii`: a text that certainly has no other
+ * characters. A sum is the whole of a statement, never a part of an expression.
  */
 export type Expression = (
   | { readonly is: 'literal'; readonly text: string }
@@ -34,7 +34,10 @@ export function textsOf(texts: readonly string[]): Expression {
   return { is: 'texts', texts: [...new Set(texts)] };
 }
 
-export function variable(name: string, { isBytes = false, isAscii = false }: TypeOfValue = {}): Expression {
+export function variable(
+  name: string,
+  { isBytes = false, isAscii = false }: TypeOfValue = {},
+): Expression {
   return { is: 'variable', name, isBytes, isAscii };
 }
 

@@ -117,7 +117,8 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     functionName: asItIs,
     publicName: asItIs,
     variableName: asItIs,
-    literal: (text) => quoted(text, (code) => (code < 0x100 ? `\\x${hex(code, 2)}` : escapeOfPoint(code))),
+    literal: (text) =>
+      quoted(text, (code) => (code < 0x100 ? `\\x${hex(code, 2)}` : escapeOfPoint(code))),
     sumBrackets: ['(', ')'],
     lastComma: ',',
     lists: { ...squareBrackets, row: ['(', ')'], map: ['{', '}'] },
@@ -163,7 +164,9 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     templates: { rule: javaRule, test: javaTest },
     // Control characters as octal: Java reads \u000d before it reads the literal.
     literal: (text) =>
-      quoted(text, (code) => (code < 0x20 ? `\\${code.toString(8).padStart(3, '0')}` : utf16Escape(code))),
+      quoted(text, (code) =>
+        code < 0x20 ? `\\${code.toString(8).padStart(3, '0')}` : utf16Escape(code),
+      ),
     lists: {
       texts: ['List.of(', ')'],
       rows: ['List.of(', ')'],
@@ -193,7 +196,8 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     templates: { rule: goRule, test: goTest },
     indent: '\t',
     publicName: pascalCase,
-    literal: (text) => quoted(text, (code) => (code < 0x80 ? `\\x${hex(code, 2)}` : escapeOfPoint(code))),
+    literal: (text) =>
+      quoted(text, (code) => (code < 0x80 ? `\\x${hex(code, 2)}` : escapeOfPoint(code))),
     lastComma: ',',
     lists: {
       texts: ['[]string{', '}'],
@@ -296,7 +300,11 @@ function quoted(text: string, write: (code: number) => string, special = '\\"'):
 
 function phpLiteral(text: string): string {
   if (/^[ -~]*$/.test(text)) return `'${text.replace(/[\\']/g, '\\$&')}'`;
-  return quoted(text, (code) => (code < 0x80 ? `\\x${hex(code, 2)}` : `\\u{${hex(code, 1)}}`), '\\"$');
+  return quoted(
+    text,
+    (code) => (code < 0x80 ? `\\x${hex(code, 2)}` : `\\u{${hex(code, 1)}}`),
+    '\\"$',
+  );
 }
 
 /** A code point beyond the first plane is two units. */

@@ -1,4 +1,7 @@
-/** Code that may be written on several lines: a text, parts, or a group that has a line for each of its items. */
+/**
+ * Code that may be written on several lines: a text, parts, or a group that has a line for each of
+ * its items.
+ */
 export type SourceCode = string | readonly SourceCode[] | Group;
 
 interface Group {
@@ -8,7 +11,10 @@ interface Group {
   readonly separator: string;
   /** After the last of items in lines. */
   readonly last: string;
-  /** In place of `open` and `close` around items in lines; null for none, where the first item stays in its line. */
+  /**
+   * In place of `open` and `close` around items in lines; null for none, where the first item stays
+   * in its line.
+   */
   readonly brackets: readonly [open: string, close: string] | null;
 }
 
@@ -16,7 +22,11 @@ export function group(
   open: string,
   items: readonly SourceCode[],
   close: string,
-  { separator = ', ', last = '', brackets = [open.trimEnd(), close.trimStart()] }: Partial<Group> = {},
+  {
+    separator = ', ',
+    last = '',
+    brackets = [open.trimEnd(), close.trimStart()],
+  }: Partial<Group> = {},
 ): SourceCode {
   return { open, items, close, separator, last, brackets };
 }
@@ -26,8 +36,16 @@ interface Layout {
   readonly width: number;
 }
 
-/** Code in lines that are not too long, if it can be broken; `used` is the part of the first line before it. */
-export function written(code: SourceCode, layout: Layout, margin: string, used = margin.length): string {
+/**
+ * Code in lines that are not too long, if it can be broken; `used` is the part of the first line
+ * before it.
+ */
+export function written(
+  code: SourceCode,
+  layout: Layout,
+  margin: string,
+  used = margin.length,
+): string {
   const whole = flat(code);
   if (used + whole.length <= layout.width || typeof code === 'string') return whole;
   if (isParts(code)) return writtenParts(code, layout, margin, used);
@@ -38,10 +56,17 @@ export function written(code: SourceCode, layout: Layout, margin: string, used =
     .map((item, index) => written(item, room, index === 0 && brackets === null ? margin : inner))
     .join(`${separator.trimEnd()}\n${inner}`);
   if (items.length === 0) return whole;
-  return brackets === null ? lines : `${brackets[0]}\n${inner}${lines}${last}\n${margin}${brackets[1]}`;
+  return brackets === null
+    ? lines
+    : `${brackets[0]}\n${inner}${lines}${last}\n${margin}${brackets[1]}`;
 }
 
-function writtenParts(parts: readonly SourceCode[], layout: Layout, margin: string, used: number): string {
+function writtenParts(
+  parts: readonly SourceCode[],
+  layout: Layout,
+  margin: string,
+  used: number,
+): string {
   let text = ' '.repeat(used);
   for (const [index, part] of parts.entries()) {
     const [after = ''] = flat(parts.slice(index + 1)).split(/[([{]/);

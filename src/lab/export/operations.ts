@@ -17,11 +17,17 @@ import {
   variable,
 } from './expressions.js';
 
-/** A signing rule as the statements of one function, in order; the last one returns the signature. */
+/**
+ * A signing rule as the statements of one function, in order; the last one returns the signature.
+ */
 export type Operations = readonly Operation[];
 
 export type Operation =
-  | { readonly set: 'text' | 'bytes' | 'pairs'; readonly variable: string; readonly value: Expression }
+  | {
+      readonly set: 'text' | 'bytes' | 'pairs';
+      readonly variable: string;
+      readonly value: Expression;
+    }
   /** A local function of `parameters`. */
   | {
       readonly set: 'function';
@@ -39,7 +45,8 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
 
   const free = (wanted: string): string => {
     const taken = operations.filter(
-      (operation) => 'variable' in operation && operation.variable.replace(/(?<!\d)\d+$/, '') === wanted,
+      (operation) =>
+        'variable' in operation && operation.variable.replace(/(?<!\d)\d+$/, '') === wanted,
     );
     return taken.length === 0 ? wanted : `${wanted}${taken.length + 1}`;
   };
@@ -61,7 +68,8 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
     return name;
   };
   const write = textWriter(rule, (value) => define('write', 'text', value));
-  const writeJson = (of: Expression, isJson: boolean) => write(isJson ? call('json_string', [of]) : of);
+  const writeJson = (of: Expression, isJson: boolean) =>
+    write(isJson ? call('json_string', [of]) : of);
   const writtenName = () => writeJson(pairName, rule.json === 'both');
   const writtenValue = () => {
     const value = writeJson(pairValue, rule.json !== 'none');
@@ -109,7 +117,8 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
       on(true, 'with_pair', literalOf(name), argument('added', text(value)));
     on(empty === 'drop' && parts.params.added.length > 0, 'drop_empty');
     // A name that is listed twice has its last place.
-    if (typeof order !== 'string') on(true, 'in_order', textsOf([...new Set(order.toReversed())].reverse()));
+    if (typeof order !== 'string')
+      on(true, 'in_order', textsOf([...new Set(order.toReversed())].reverse()));
     else if (order !== 'sent') on(true, 'sort_by', variable(sortKey(order)));
     on(order === 'name-desc', 'reversed_pairs');
     operations.push({ set: 'pairs', variable: 'pairs', value: pairs });
@@ -119,9 +128,13 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
     const pairs = selected();
     const value = each();
     const isAscii = value.isAscii === true && literalOf(rule.pairSep).isAscii === true;
-    return call('join_pairs', [pairs, literalOf(rule.pairSep), variable(define(wanted, 'pair', value))], {
-      isAscii,
-    });
+    return call(
+      'join_pairs',
+      [pairs, literalOf(rule.pairSep), variable(define(wanted, 'pair', value))],
+      {
+        isAscii,
+      },
+    );
   };
   const block = once(() => {
     const pair = () => sumOf([sortedPair(), text(parts.params.pairEnd)]);
@@ -174,15 +187,22 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
   }
   const bytesOf = (name: string, { key, decode }: KeyedMessage) =>
     once(() => {
-      const decoded = { utf8: 'utf8', hex: 'from_hex', base64: 'from_base64', base64url: 'from_base64' }[
-        decode
-      ];
+      const decoded = {
+        utf8: 'utf8',
+        hex: 'from_hex',
+        base64: 'from_base64',
+        base64url: 'from_base64',
+      }[decode];
       const written = argument(`${name}_text`, text(key));
       return set(name, call(decoded, [written], { isBytes: true }));
     });
   const keyBytes = bytesOf('key', parts);
   /** The last step is a value, which the caller sets. */
-  const digested = (message: Expression, steps: readonly Step[], keyOf: () => Expression): Expression =>
+  const digested = (
+    message: Expression,
+    steps: readonly Step[],
+    keyOf: () => Expression,
+  ): Expression =>
     steps.reduce((before, step, index) => {
       const value = stepped(before, step, keyOf);
       return index === steps.length - 1 ? value : set('result', value);
@@ -238,15 +258,24 @@ function textOf(
 }
 
 /** The writer of names and values: a local function if that takes more than one change. */
-function textWriter(rule: ParamsRule, define: (value: Expression) => string): (of: Expression) => Expression {
+function textWriter(
+  rule: ParamsRule,
+  define: (value: Expression) => string,
+): (of: Expression) => Expression {
   const { '': empty = '', ...table } = rule.escape;
   const rows = Object.entries(table).sort(([a], [b]) => b.length - a.length);
   const write = (of: Expression) => {
     const encoded = changeOf(of, rule.encode);
-    const escaped = rows.length === 0 ? encoded : call('replace_all', [encoded, { is: 'table', rows }]);
+    const escaped =
+      rows.length === 0 ? encoded : call('replace_all', [encoded, { is: 'table', rows }]);
     return changeOf(empty === '' ? escaped : ifFilled(of, escaped, empty), rule.case);
   };
   const value = write(variable('text'));
   if (value.is !== 'call' || value.given.every(({ is }) => is !== 'call')) return write;
-  return (of) => ({ is: 'apply', name: define(value), given: [of], isAscii: value.isAscii === true });
+  return (of) => ({
+    is: 'apply',
+    name: define(value),
+    given: [of],
+    isAscii: value.isAscii === true,
+  });
 }

@@ -1,8 +1,8 @@
 import type { Language } from './languages.js';
 
 /**
- * A file of a language, taken apart: what stands at its beginning, its functions and constants by name in their order,
- * and its end.
+ * A file of a language, taken apart: what stands at its beginning, its functions and constants by
+ * name in their order, and its end.
  */
 export interface TemplateFile {
   readonly beginning: string;
@@ -35,7 +35,9 @@ export function readTemplate(text: string, { comment, indent }: Language): Templ
 
 /** The name that a chunk defines; null for a part of the beginning. */
 function nameOf(chunk: string, outer: string): string | null {
-  const line = chunk.split('\n').find((one) => one.startsWith(outer) && one.replace(commentLine, '') !== '');
+  const line = chunk
+    .split('\n')
+    .find((one) => one.startsWith(outer) && one.replace(commentLine, '') !== '');
   const [, name = ''] = /\b(\w+)\s*[(=]/.exec(line ?? '') ?? [];
   return name === '' || name === 'import' || name === 'declare' ? null : name;
 }

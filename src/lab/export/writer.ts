@@ -4,9 +4,19 @@ import type { Expression } from './expressions.js';
 import { type Language, languages, type StatementName } from './languages.js';
 import { flat, group, type SourceCode, written } from './layout.js';
 import type { Operation, Operations } from './operations.js';
-import { bareCode, headerMark, readTemplate, ruleMark, type TemplateFile, withImports } from './template.js';
+import {
+  bareCode,
+  headerMark,
+  readTemplate,
+  ruleMark,
+  type TemplateFile,
+  withImports,
+} from './template.js';
 
-/** A signature that is exported: the parameter that carries it, such as `app_sign`, and its operations. */
+/**
+ * A signature that is exported: the parameter that carries it, such as `app_sign`, and its
+ * operations.
+ */
 export interface ExportedRule {
   readonly name: string;
   readonly operations: Operations;
@@ -27,7 +37,9 @@ export interface ExportedCase {
   readonly signature: string;
 }
 
-/** What a language leaves out whose texts are bytes, or whose bodies and parameters have one form. */
+/**
+ * What a language leaves out whose texts are bytes, or whose bodies and parameters have one form.
+ */
 const conversions: ReadonlySet<string> = new Set(['pairs_of', 'text_of', 'utf8']);
 
 /** Writes operations into the templates of a language. One writer writes one file. */
@@ -108,8 +120,11 @@ export class Writer {
     }
     const kind: StatementName =
       operation.set === 'function' ? `function of ${operation.parameters}` : operation.set;
-    const isOfName = takesObject && operation.set === 'function' && !/\bvalue\b/.test(bareCode(flat(value)));
-    const statement = isOfName ? statements[kind].replace('(name, value)', '(name)') : statements[kind];
+    const isOfName =
+      takesObject && operation.set === 'function' && !/\bvalue\b/.test(bareCode(flat(value)));
+    const statement = isOfName
+      ? statements[kind].replace('(name, value)', '(name)')
+      : statements[kind];
     return this.#lines(statement, name, value, margin);
   }
 
@@ -136,7 +151,9 @@ export class Writer {
   }
 
   #isReplaced(name: string): boolean {
-    return ['sign', 'app_sign', 'signed_query'].some((one) => name === this.#language.publicName(one));
+    return ['sign', 'app_sign', 'signed_query'].some(
+      (one) => name === this.#language.publicName(one),
+    );
   }
 
   #expression(expression: Expression): SourceCode {
@@ -177,13 +194,16 @@ export class Writer {
     }
   }
 
-  /** A call of a function of the template; where a language needs none, what the function is given. */
+  /**
+   * A call of a function of the template; where a language needs none, what the function is given.
+   */
   #call(name: string, given: readonly Expression[]): SourceCode {
     const helper = this.#helper(name) ?? this.#helper(name.replace(/_ascii$/, ''));
     const [first = '', ...others] = given.map((of) => this.#expression(of));
     if (helper !== null)
       return group(`${helper}(`, [first, ...others], ')', { last: this.#language.lastComma });
-    if (!conversions.has(name)) throw new Error(`the template of ${this.#language.title} has no ${name}`);
+    if (!conversions.has(name))
+      throw new Error(`the template of ${this.#language.title} has no ${name}`);
     return first;
   }
 
@@ -227,7 +247,9 @@ export class Writer {
     );
   }
 
-  /** A text; a long one in several, where the language joins those that stand one behind the other. */
+  /**
+   * A text; a long one in several, where the language joins those that stand one behind the other.
+   */
   #literal(text: string): SourceCode {
     const { literal, sumBrackets, width } = this.#language;
     const whole = literal(text);
@@ -245,7 +267,17 @@ export class Writer {
     return group('', pieces.map(literal), '', { separator: ' ', brackets: sumBrackets });
   }
 
-  #case({ rule, title, method, url, params, body, extra, secret, signature }: ExportedCase): SourceCode {
+  #case({
+    rule,
+    title,
+    method,
+    url,
+    params,
+    body,
+    extra,
+    secret,
+    signature,
+  }: ExportedCase): SourceCode {
     const {
       check,
       entrySeparator,

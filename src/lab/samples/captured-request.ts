@@ -9,7 +9,10 @@ export type Header = readonly [name: string, value: string];
 /** A request as sent or logged; nothing in it is decoded. */
 export interface CapturedRequest {
   readonly method: string;
-  /** With its query. Without a scheme and a host where they are unknown; empty where the path is unknown, too. */
+  /**
+   * With its query. Without a scheme and a host where they are unknown; empty where the path is
+   * unknown, too.
+   */
   readonly url: string;
   readonly headers: readonly Header[];
   readonly body: string | null;
@@ -50,11 +53,13 @@ export function withQuery(url: string, query: string): string {
 }
 
 /**
- * A request as a recipe sees it, without its signature. `params` are those of the query, then of the form, decoded, in
- * request order; and the members of a JSON body, where the signature is among them, or where it is in a header and
- * there are no other parameters. `extra` has the headers; if a part of one is the signature, its parts.
+ * A request as a recipe sees it, without its signature. `params` are those of the query, then of
+ * the form, decoded, in request order; and the members of a JSON body, where the signature is among
+ * them, or where it is in a header and there are no other parameters. `extra` has the headers; if a
+ * part of one is the signature, its parts.
  *
- * @throws SampleError for a parameter that is not UTF-8, too many of them, or for more than one signature
+ * @throws SampleError for a parameter that is not UTF-8, too many of them, or for more than one
+ * signature
  */
 export function toSample(captured: CapturedRequest, signParam: string): Omit<Sample, 'secret'> {
   const request = withParts(captured, signParam);
@@ -83,7 +88,10 @@ export function toSample(captured: CapturedRequest, signParam: string): Omit<Sam
   };
 }
 
-/** Longest signature, in characters, and most parameters of a request: more take seconds, and no service takes them. */
+/**
+ * Longest signature, in characters, and most parameters of a request: more take seconds, and no
+ * service takes them.
+ */
 const longestSignature = 4096;
 const maxParams = 10_000;
 
@@ -111,7 +119,10 @@ function queryOf(url: string): string {
   return at < 0 ? '' : address.slice(at + 1).replaceAll('&amp;', '&');
 }
 
-/** The request with a header, parameter of the query or JSON member in parts if one is the signature: `NAME.PART`. */
+/**
+ * The request with a header, parameter of the query or JSON member in parts if one is the
+ * signature: `NAME.PART`.
+ */
 function withParts(request: CapturedRequest, signParam: string): CapturedRequest {
   const [, name = ''] = /^(.+)\.[\w-]+$/.exec(signParam) ?? [];
   const { url, headers } = request;
@@ -125,10 +136,17 @@ function withParts(request: CapturedRequest, signParam: string): CapturedRequest
     .flatMap(([, value]) => partsOf(name, value))
     .map(([part, text]): Header => [part, isHeader(part, signParam) ? decodePercent(text) : text]);
   const [base = ''] = url.split('?', 1);
-  return { ...request, url: withQuery(base, queryWithout(query, [name])), headers: [...others, ...parts] };
+  return {
+    ...request,
+    url: withQuery(base, queryWithout(query, [name])),
+    headers: [...others, ...parts],
+  };
 }
 
-/** The parts of JSON, or `a=1, b="2"`, by their names; those of `SCHEME key:3`, or `time-random-3`, by their numbers. */
+/**
+ * The parts of JSON, or `a=1, b="2"`, by their names; those of `SCHEME key:3`, or `time-random-3`,
+ * by their numbers.
+ */
 function partsOf(name: string, value: string): Header[] {
   const members = jsonPairs(value);
   if (members.length > 0) return members.map(([part, text]) => [`${name}.${part}`, text]);
@@ -173,7 +191,10 @@ function decodePairs(text: string): Param[] {
     });
 }
 
-/** What to take instead of a text that has the headers of a request, but not its body; null for any other. */
+/**
+ * What to take instead of a text that has the headers of a request, but not its body; null for any
+ * other.
+ */
 export function hiddenBody({ body, extra, params, query = '' }: Sample): string | null {
   const length = headerValue(Object.entries(extra), 'content-length') ?? '';
   const isShown = body !== null || params.length > query.split('&').length;
@@ -191,7 +212,9 @@ export function isDigestText(text: string): boolean {
   return digestText.test(text.slice(-200));
 }
 
-/** The error for a request without the signature that a command needs; it names what looks like one. */
+/**
+ * The error for a request without the signature that a command needs; it names what looks like one.
+ */
 export function unsignedSample(sample: Sample): SampleError {
   const { signParam, params, extra, body } = sample;
   const headers = Object.entries(extra).flatMap((header): Header[] => {

@@ -1,7 +1,13 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { encoders } from '../../core/signing/encodings.js';
 import { closingQuote } from '../../core/support/closing-quote.js';
-import { type CapturedRequest, type Header, withQuery, withScheme, withType } from './captured-request.js';
+import {
+  type CapturedRequest,
+  type Header,
+  withQuery,
+  withScheme,
+  withType,
+} from './captured-request.js';
 import { unescapeText } from './literal.js';
 import { SampleError } from './sample-error.js';
 import type { SampleFormat } from './sample-format.js';
@@ -20,7 +26,10 @@ const curlOptions = {
   ...Object.fromEntries(
     valueOptions.split(' ').map((names) => {
       const [name = '', short] = names.split(':');
-      return [name, { type: 'string' as const, multiple: true, ...(short !== undefined && { short }) }];
+      return [
+        name,
+        { type: 'string' as const, multiple: true, ...(short !== undefined && { short }) },
+      ];
     }),
   ),
   get: { type: 'boolean', short: 'G' },
@@ -49,7 +58,8 @@ const dataOptions = ['data', 'data-ascii', 'data-binary', 'data-raw', 'data-urle
 function readCurl(text: string): CapturedRequest {
   const options = optionsIn(text, curlOptions);
   const has = (name: string) => options.some(([known]) => known === name);
-  const valuesOf = (...names: readonly string[]) => options.filter(([name]) => names.includes(name));
+  const valuesOf = (...names: readonly string[]) =>
+    options.filter(([name]) => names.includes(name));
 
   const [elsewhere] = valuesOf(...unreadable);
   if (elsewhere !== undefined) throw notInCommand(`--${elsewhere[0]}`);
@@ -74,16 +84,22 @@ function readCurl(text: string): CapturedRequest {
     value.startsWith('+') ? value.slice(1) : encodeData(value),
   );
   const body = given.length === 0 || has('get') ? null : data;
-  const method = valuesOf('request').at(-1)?.[1] ?? (has('head') ? 'HEAD' : body === null ? 'GET' : 'POST');
+  const method =
+    valuesOf('request').at(-1)?.[1] ?? (has('head') ? 'HEAD' : body === null ? 'GET' : 'POST');
   return {
     method,
-    url: withQuery(withScheme(url), (has('get') && data !== '' ? [...query, data] : query).join('&')),
+    url: withQuery(
+      withScheme(url),
+      (has('get') && data !== '' ? [...query, data] : query).join('&'),
+    ),
     headers,
     body,
   };
 }
 
-/** `Name: value`, or `Name;` for an empty value. `Name:` takes a header away that curl would send. */
+/**
+ * `Name: value`, or `Name;` for an empty value. `Name:` takes a header away that curl would send.
+ */
 function readHeader(text: string): Header[] {
   const [, name, mark, rest = ''] = /^([^:;\s]+)([:;])(.*)$/s.exec(text) ?? [];
   const value = rest.trim();
@@ -111,7 +127,10 @@ function notInCommand(option: string): SampleError {
   );
 }
 
-/** Words before a command on its line: a prompt, `sudo`, a variable, a comment, a sentence, the path of the program. */
+/**
+ * Words before a command on its line: a prompt, `sudo`, a variable, a comment, a sentence, the path
+ * of the program.
+ */
 const anyWords = String.raw`(?<=^|[\s$%#>:;&|(\`：❯/\\])`;
 // The name first: what is before it would be looked for at every character.
 const curlStart = new RegExp(
@@ -120,8 +139,8 @@ const curlStart = new RegExp(
 );
 
 /**
- * The curl commands in a text, each from it to the next one. It counts where an option, a quote or an address follows:
- * `curl failed` is not a command.
+ * The curl commands in a text, each from it to the next one. It counts where an option, a quote or
+ * an address follows: `curl failed` is not a command.
  */
 function commandsIn(text: string): string[] {
   const at = [...text.matchAll(curlStart)].map(({ index }) => index);
@@ -134,7 +153,8 @@ const maxWords = 2000;
 /**
  * The words of a command without its name.
  *
- * @throws SampleError for an unclosed quote, a variable, whose value only the shell knew, or a command for cmd.exe
+ * @throws SampleError for an unclosed quote, a variable, whose value only the shell knew, or a
+ * command for cmd.exe
  */
 function splitCommand(command: string): string[] {
   // PowerShell has a backtick before a line break.
@@ -147,7 +167,10 @@ function splitCommand(command: string): string[] {
   }
   const words = splitShellWords(rest);
   if (words.length <= maxWords) return words;
-  throw new SampleError(`the command has ${words.length} words`, 'Give one command, without its output.');
+  throw new SampleError(
+    `the command has ${words.length} words`,
+    'Give one command, without its output.',
+  );
 }
 
 /**
@@ -156,7 +179,12 @@ function splitCommand(command: string): string[] {
  * @throws SampleError as `splitCommand`
  */
 function optionsIn(command: string, options: ParseArgsConfig['options']): Option[] {
-  const { tokens } = parseArgs({ args: splitCommand(command), options, strict: false, tokens: true });
+  const { tokens } = parseArgs({
+    args: splitCommand(command),
+    options,
+    strict: false,
+    tokens: true,
+  });
   return tokens.flatMap((token): Option[] => {
     if (token.kind === 'positional') return [['url', token.value]];
     return token.kind === 'option' ? [[token.name, token.value ?? '']] : [];
@@ -170,15 +198,17 @@ function straightenQuotes(text: string): string {
   return /['"]/.test(text) ? text : text.replace(/[“”„]/g, '"').replace(/[‘’]/g, "'");
 }
 
-/** Ends a command, between words. A line break does not where an option, a quote or a URL follows. */
+/**
+ * Ends a command, between words. A line break does not where an option, a quote or a URL follows.
+ */
 const end = /\d?>|[|;&<]|\r?\n(?!\s{0,200}(?:-|['"]|https?:))/y;
 
 /** Blanks, then the kinds of quoting within a word. */
 const shellPart = /([ \t]+|\r?\n)|'([^']*)'|(\$'|")|\\(\r?\n|.)|([^\s'"\\]+)/suy;
 
 /**
- * The words of the first command in a shell's text, as the shell would pass them on. An `&` inside a word is kept:
- * a URL may have lost its quotes.
+ * The words of the first command in a shell's text, as the shell would pass them on. An `&` inside
+ * a word is kept: a URL may have lost its quotes.
  *
  * @throws SampleError for an unclosed quote, or a variable, whose value only the shell knew
  */
@@ -206,7 +236,8 @@ function splitShellWords(text: string): string[] {
       const close = closingQuote(text, at - 1);
       if (close < 0) throw new SampleError('a quote of the command is not closed');
       const quoted = text.slice(at, close);
-      word = (word ?? '') + (opened === '"' ? unescapeDouble(quoted) : unescapeText(quoted, 'shell'));
+      word =
+        (word ?? '') + (opened === '"' ? unescapeDouble(quoted) : unescapeText(quoted, 'shell'));
       at = close + 1;
     } else word = (word ?? '') + (single ?? checkBare(bare ?? ''));
   }

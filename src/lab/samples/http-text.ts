@@ -4,7 +4,10 @@ import { SampleError } from './sample-error.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
 import { Variables } from './variables.js';
 
-/** The text of HTTP requests anywhere: alone, with their responses, and in what tools print of a connection. */
+/**
+ * The text of HTTP requests anywhere: alone, with their responses, and in what tools print of a
+ * connection.
+ */
 export const httpText: SampleFormat = {
   name: 'the text of an HTTP request',
   from: 'proxies; curl -v and --trace, wget -d, HTTPie, tcpdump, debug logs',
@@ -67,7 +70,10 @@ export function httpIn(text: string): HttpLines {
     const place = !isFirst ? `line ${at + 1}` : rest === undefined ? null : 'without its response';
     const read = () => {
       if (isBlurred) {
-        throw new SampleError('bytes beyond ASCII are dots in this dump', 'curl --trace shows them, in hex.');
+        throw new SampleError(
+          'bytes beyond ASCII are dots in this dump',
+          'curl --trace shows them, in hex.',
+        );
       }
       return readHttpText(
         own.map((line) => noVariables.fill(line)),
@@ -90,16 +96,24 @@ interface RequestStart {
   readonly prefix: string;
   /** The line from the method on. */
   readonly line: string;
-  /** How the lines are written: as they are, each in quotes, or all of them in one pair of quotes. */
+  /**
+   * How the lines are written: as they are, each in quotes, or all of them in one pair of quotes.
+   */
   readonly quoting: 'none' | 'lines' | 'whole';
 }
 
 const method = /(?:GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS) +(?=[^\s"'])/;
 
-/** The request line in a line; null where there is none, or where more is behind it, as in a log of accesses. */
+/**
+ * The request line in a line; null where there is none, or where more is behind it, as in a log of
+ * accesses.
+ */
 function requestStart(line: string, next: string, isFirst: boolean): RequestStart | null {
   // Without a version it is one only where headers follow, or nothing.
-  if (/^[A-Z]{3,7} +\S+\s*$/.test(line) && (isFirst ? /^(?:\s*$|[\w-]+ ?:)/ : /^[\w-]+: /).test(next)) {
+  if (
+    /^[A-Z]{3,7} +\S+\s*$/.test(line) &&
+    (isFirst ? /^(?:\s*$|[\w-]+ ?:)/ : /^[\w-]+: /).test(next)
+  ) {
     return { prefix: '', line, quoting: 'none' };
   }
   const at = line.slice(0, maxPrefix).search(method);
@@ -110,7 +124,8 @@ function requestStart(line: string, next: string, isFirst: boolean): RequestStar
   const [target = '', version = ''] = rest.slice(rest.search(/ +/)).trimStart().split(' ', 2);
   const [whole = '', behind = ''] = /^HTTP\/\d[\d.]*(.*)$/s.exec(version) ?? [];
   if (whole === '') return null;
-  const end = rest.indexOf(version, rest.indexOf(target) + target.length) + whole.length - behind.length;
+  const end =
+    rest.indexOf(version, rest.indexOf(target) + target.length) + whole.length - behind.length;
   const tail = rest.slice(end).trim();
   if (tail === '') return { prefix, line: rest.slice(0, end), quoting: 'none' };
   if (/^(?:\\r\\n|\[\\r\]\[\\n\])["']?[ +,;)\]}]*$/.test(tail))
@@ -166,28 +181,35 @@ function linesOf(
   return { own, end };
 }
 
-/** Whether a body of that length ends where one of the lines does; a length that is not known says nothing. */
+/**
+ * Whether a body of that length ends where one of the lines does; a length that is not known says
+ * nothing.
+ */
 function endsLine(lines: readonly string[], from: number, length: number): boolean {
   const rest = Buffer.from(lines.slice(from, from + maxBodyLines).join('\n'));
   return length > rest.length || /^(?:\n|.\r?\n|.$)/.test(rest.toString('latin1', length - 1));
 }
 
-/** The length of a body in bytes; unknown where a header does not say it, but a request may have one. */
+/**
+ * The length of a body in bytes; unknown where a header does not say it, but a request may have
+ * one.
+ */
 function lengthOf(head: readonly string[], isAmid: boolean): number {
   const header = (name: RegExp) => head.find((line) => name.test(line));
   const length = header(/^content-length *:/i)
     ?.split(':')[1]
     ?.trim();
   if (length !== undefined && /^\d{1,9}$/.test(length)) return Number(length);
-  const isBare = /^(?:GET|HEAD|DELETE) /.test(head[0] ?? '') && header(/^content-type *:/i) === undefined;
+  const isBare =
+    /^(?:GET|HEAD|DELETE) /.test(head[0] ?? '') && header(/^content-type *:/i) === undefined;
   return isAmid || isBare ? 0 : Number.POSITIVE_INFINITY;
 }
 
 const isEnd = /^###|--> END\b|^---request end---|<-- \d|^=====|^Node \d: |^ {2,}<< /;
 
 /**
- * Takes off what a tool puts before each line, and quotes around it; null where a line does not have it. Times and
- * counters in it change from line to line, its length does not.
+ * Takes off what a tool puts before each line, and quotes around it; null where a line does not
+ * have it. Times and counters in it change from line to line, its length does not.
  */
 function cleaner(
   prefix: string,
@@ -218,14 +240,21 @@ function cleaner(
   };
 }
 
-/** The lines of a request in one pair of quotes: `send: b'GET / HTTP/1.1\r\n…'`, with its body in the next line. */
+/**
+ * The lines of a request in one pair of quotes: `send: b'GET / HTTP/1.1\r\n…'`, with its body in
+ * the next line.
+ */
 function quotedLines(lines: readonly string[], at: number, prefix: string, line: string) {
   const quote = /["'`]/.exec(prefix.slice(-1))?.[0] ?? '';
-  const inside = (text: string) => unescapeText(quote === '' ? text : text.slice(0, closing(text, quote)));
+  const inside = (text: string) =>
+    unescapeText(quote === '' ? text : text.slice(0, closing(text, quote)));
   const own = inside(line).split(/\r?\n/);
   const next = lines[at + 1] ?? '';
   const isBody =
-    quote !== '' && own.at(-1) === '' && next.startsWith(prefix) && requestStart(next, '', false) === null;
+    quote !== '' &&
+    own.at(-1) === '' &&
+    next.startsWith(prefix) &&
+    requestStart(next, '', false) === null;
   if (!isBody) return { own, end: at + 1 };
   return { own: [...own.slice(0, -1), inside(next.slice(prefix.length))], end: at + 2 };
 }
@@ -238,7 +267,10 @@ function closing(text: string, quote: string): number {
   return text.length;
 }
 
-/** The text that curl --trace and --trace-ascii show as sent: lines with offsets, the bytes in hex or as ASCII. */
+/**
+ * The text that curl --trace and --trace-ascii show as sent: lines with offsets, the bytes in hex
+ * or as ASCII.
+ */
 function undump(text: string): string {
   let sent = '';
   let isSent = false;
@@ -282,9 +314,9 @@ const requestLine = /^([A-Z]+) +(\S+)(?: +HTTP\/[\d.]+)?\s*$/i;
 const noVariables = new Variables();
 
 /**
- * Reads the lines of an HTTP request: request line, headers, an empty line, body. A line break at the end of the text
- * belongs to the file, not the body. A target without a scheme is of `scheme`; by default http for a loopback host,
- * else https.
+ * Reads the lines of an HTTP request: request line, headers, an empty line, body. A line break at
+ * the end of the text belongs to the file, not the body. A target without a scheme is of `scheme`;
+ * by default http for a loopback host, else https.
  *
  * @throws SampleError for an invalid header, or a target without a host
  */
@@ -304,7 +336,10 @@ function readHttpText(
   const host = headerValue(headers, 'host');
   const isWhole = /^[a-z][a-z\d+.-]*:\/\//i.test(target);
   if (!isWhole && host === undefined && needsHost) {
-    throw new SampleError('the HTTP request has no Host header', 'Add a line such as Host: api.example.com.');
+    throw new SampleError(
+      'the HTTP request has no Host header',
+      'Add a line such as Host: api.example.com.',
+    );
   }
   return {
     method: verb.toUpperCase(),

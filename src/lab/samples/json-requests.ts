@@ -38,10 +38,15 @@ export function scalarText(value: unknown): string {
 
 /** Pairs as the text of a query or a form. */
 export function joinPairs(pairs: readonly Header[]): string {
-  return pairs.map((pair) => pair.map((text) => encodeURIComponent(text.toWellFormed())).join('=')).join('&');
+  return pairs
+    .map((pair) => pair.map((text) => encodeURIComponent(text.toWellFormed())).join('='))
+    .join('&');
 }
 
-/** Values as an object, whose values may be lists, or as a list of `{name, value}` or `{key, value}`. */
+/**
+ * Values as an object, whose values may be lists, or as a list of `{name, value}` or `{key,
+ * value}`.
+ */
 export function namedValues(value: unknown): Header[] {
   if (!Array.isArray(value)) {
     const object = asObject(value) ?? {};
@@ -53,7 +58,9 @@ export function namedValues(value: unknown): Header[] {
   }
   return asObjects(value).flatMap((item): Header[] => {
     const name = asText(item.name) ?? asText(item.key);
-    return name === null || name === '' || item.disabled === true ? [] : [[name, scalarText(item.value)]];
+    return name === null || name === '' || item.disabled === true
+      ? []
+      : [[name, scalarText(item.value)]];
   });
 }
 
@@ -65,7 +72,8 @@ const maxDepth = 50;
 const names = {
   target:
     'url uri requesturi requesturl originalurl original fullurl full path rawpath target csuristem request requestline',
-  query: 'query querystring args search csuriquery rawquerystring params parameters requestparams form',
+  query:
+    'query querystring args search csuriquery rawquerystring params parameters requestparams form',
   method: 'method requestmethod httpmethod verb csmethod',
   host: 'host httphost authority domain cshost xhostheader',
   scheme: 'scheme protocol csprotocol',
@@ -73,7 +81,10 @@ const names = {
   body: 'body requestbody payload postdata data',
 };
 
-/** Members with an answer, where what is signed is not the request, and with headers, which are no parameters. */
+/**
+ * Members with an answer, where what is signed is not the request, and with headers, which are no
+ * parameters.
+ */
 const apart =
   /^(?:res|resp|response|answer|reply|result|body_?response|response[_ ]?body|(?:request[_ ]?)?headers)$/i;
 
@@ -87,12 +98,14 @@ interface Node {
 }
 
 /**
- * The requests in a JSON value, in their order: objects that describe one, signed or not; signed parameters; texts that
- * have a signed address.
+ * The requests in a JSON value, in their order: objects that describe one, signed or not; signed
+ * parameters; texts that have a signed address.
  */
 export function requestsInJson(json: unknown, signParam: string): FoundRequest[] {
   const requests: FoundRequest[] = [];
-  const open: Node[] = [{ value: json, outer: null, variables: new Variables(), depth: 0, place: [] }];
+  const open: Node[] = [
+    { value: json, outer: null, variables: new Variables(), depth: 0, place: [] },
+  ];
   for (
     let node = open.pop(), count = 0;
     node !== undefined && count < maxValues;
@@ -102,7 +115,10 @@ export function requestsInJson(json: unknown, signParam: string): FoundRequest[]
     const words = wordsOf(place);
     if (typeof value === 'string') {
       requests.push(
-        ...signedAddresses(value, signParam).map((request) => ({ place: words, read: () => request })),
+        ...signedAddresses(value, signParam).map((request) => ({
+          place: words,
+          read: () => request,
+        })),
       );
     }
     if (typeof value !== 'object' || value === null || depth > maxDepth) continue;
@@ -130,14 +146,20 @@ export function requestsInJson(json: unknown, signParam: string): FoundRequest[]
 
 function statusOf(object: unknown): number | undefined {
   const { response, res } = asObject(object) ?? {};
-  const found = [object, response, res].map((one) => membersOf(asObject(one) ?? {})('status statuscode'));
+  const found = [object, response, res].map((one) =>
+    membersOf(asObject(one) ?? {})('status statuscode'),
+  );
   return found.find((status) => typeof status === 'number');
 }
 
 /** A number alone, names in quotes. */
 function wordsOf(place: readonly string[]): string | null {
   const words = place.join(' / ');
-  return words === '' ? null : place.every((part) => /^\d+$/.test(part)) ? words : JSON.stringify(words);
+  return words === ''
+    ? null
+    : place.every((part) => /^\d+$/.test(part))
+      ? words
+      : JSON.stringify(words);
 }
 
 function placeOf(value: unknown, index: number): string[] {
@@ -145,11 +167,16 @@ function placeOf(value: unknown, index: number): string[] {
   return [name === null ? `${index + 1}` : name.slice(0, 60)];
 }
 
-/** Postman has `variable` on folders, Insomnia a flat list of resources with environments among them. */
+/**
+ * Postman has `variable` on folders, Insomnia a flat list of resources with environments among
+ * them.
+ */
 function withVariables(outer: Variables, { variable, resources }: UnknownObject): Variables {
   const own = [
     ...namedValues(Array.isArray(variable) ? variable : []),
-    ...asObjects(resources).flatMap(({ _type, data }) => (_type === 'environment' ? namedValues(data) : [])),
+    ...asObjects(resources).flatMap(({ _type, data }) =>
+      _type === 'environment' ? namedValues(data) : [],
+    ),
   ];
   return own.length === 0 ? outer : new Variables(new Map(own), outer);
 }
@@ -168,7 +195,10 @@ function once<T>(compute: (object: UnknownObject) => T): (object: UnknownObject)
 
 const membersOf = once((object): Members => {
   const members = new Map(
-    Object.entries(object).map(([name, value]) => [name.toLowerCase().replace(/[ _()-]/g, ''), value]),
+    Object.entries(object).map(([name, value]) => [
+      name.toLowerCase().replace(/[ _()-]/g, ''),
+      value,
+    ]),
   );
   return (wanted) =>
     wanted
@@ -183,8 +213,8 @@ const maxHeaders = 500;
 const headersIn = once((headers) => namedValues(headers).slice(0, maxHeaders));
 
 /**
- * Reads the request that an object describes; null where it describes none. What it lacks may be in the object around
- * it, or in its `request`.
+ * Reads the request that an object describes; null where it describes none. What it lacks may be in
+ * the object around it, or in its `request`.
  */
 function requestIn(
   object: UnknownObject,
@@ -192,7 +222,8 @@ function requestIn(
   signParam: string,
   variables: Variables,
 ): (() => CapturedRequest) | null {
-  const look = (one: UnknownObject | null): Members => (one === null ? () => undefined : membersOf(one));
+  const look = (one: UnknownObject | null): Members =>
+    one === null ? () => undefined : membersOf(one);
   const [own, inner, around] = [look(object), look(asObject(object.request)), look(outer)];
   const isBare = typeof object[signParam] === 'string' && addressOf(own(names.target)) === null;
   const members: Members = (wanted) => (isBare ? undefined : (own(wanted) ?? inner(wanted)));
@@ -202,12 +233,15 @@ function requestIn(
   const address = addressOf(target);
   if (address === null && !isBare) return null;
   const given = anywhere(names.headers);
-  const headers = typeof given === 'object' && given !== null ? headersIn(given as UnknownObject) : [];
+  const headers =
+    typeof given === 'object' && given !== null ? headersIn(given as UnknownObject) : [];
   const query = isBare ? object : members(names.query);
   const pairs = (asText(query) ?? joinPairs(namedValues(query))).replace(/^\?/, '');
   const sent = members(names.body);
   const isEncoded = members('isbase64encoded') === true && typeof sent === 'string';
-  const { body, shown, type, isApart } = bodyOf(isEncoded ? Buffer.from(sent, 'base64').toString() : sent);
+  const { body, shown, type, isApart } = bodyOf(
+    isEncoded ? Buffer.from(sent, 'base64').toString() : sent,
+  );
   const method = asText(anywhere(names.method)) ?? methodIn(target);
   const isTold = method !== null && asObject(members(names.headers)) !== null;
   const isSigned =
@@ -253,7 +287,10 @@ function hasParam(text: string, name: string): boolean {
   return text.split(/[?&]/).some((pair) => pair.startsWith(`${name}=`));
 }
 
-/** An address, a path, or that of a request line; Postman has a URL in parts, with variables of its own. */
+/**
+ * An address, a path, or that of a request line; Postman has a URL in parts, with variables of its
+ * own.
+ */
 function addressOf(value: unknown): string | null {
   const url = asObject(value);
   if (url !== null) {
@@ -270,25 +307,44 @@ function addressOf(value: unknown): string | null {
     );
   }
   const text = asText(value)?.slice(0, 100_000) ?? '';
-  return /^(?:[A-Z]{3,7} )?((?:https?:\/\/|\/|\{\{[^{}]*\}\})\S*)(?: HTTP\/[\d.]+)?$/.exec(text)?.[1] ?? null;
+  return (
+    /^(?:[A-Z]{3,7} )?((?:https?:\/\/|\/|\{\{[^{}]*\}\})\S*)(?: HTTP\/[\d.]+)?$/.exec(text)?.[1] ??
+    null
+  );
 }
 
 function methodIn(target: unknown): string | null {
   return /^[A-Z]{3,7}(?= \S)/.exec(asText(target) ?? '')?.[0] ?? null;
 }
 
-/** A body as text, or as tools have it: its text, or the fields of a form; `shown` are the members of one that was parsed. */
+/**
+ * A body as text, or as tools have it: its text, or the fields of a form; `shown` are the members
+ * of one that was parsed.
+ */
 function bodyOf(value: unknown) {
-  const { mimeType, mode, text, raw, params, urlencoded, form: listed, options } = asObject(value) ?? {};
+  const {
+    mimeType,
+    mode,
+    text,
+    raw,
+    params,
+    urlencoded,
+    form: listed,
+    options,
+  } = asObject(value) ?? {};
   const whole = [value, text, raw].map(asText).find(Boolean) ?? null;
   const fields = namedValues(params ?? urlencoded ?? (Array.isArray(listed) ? listed : []));
-  const isShaped = [mimeType, mode, text, raw, params, urlencoded].some((member) => member !== undefined);
+  const isShaped = [mimeType, mode, text, raw, params, urlencoded].some(
+    (member) => member !== undefined,
+  );
   const isJson = asObject(asObject(options)?.raw)?.language === 'json';
   const form = urlencoded === undefined ? null : 'application/x-www-form-urlencoded';
   return {
     body:
       whole ??
-      (fields.length === 0 ? null : joinPairs(fields.map((pair) => [decode(pair[0]), decode(pair[1])]))),
+      (fields.length === 0
+        ? null
+        : joinPairs(fields.map((pair) => [decode(pair[0]), decode(pair[1])]))),
     shown: isShaped || Array.isArray(value) ? [] : namedValues(value),
     type: asText(mimeType) ?? (isJson ? 'application/json' : form),
     isApart: mode === 'formdata' || mode === 'file' || mimeType === 'multipart/form-data',
@@ -300,7 +356,10 @@ function decode(text: string): string {
   return /%[\da-f]{2}/i.test(text) ? decodePercent(text.replaceAll('+', ' ')) : text;
 }
 
-/** JSON of any tool: what it has of a request is recognized by the names of members, not by the tool. */
+/**
+ * JSON of any tool: what it has of a request is recognized by the names of members, not by the
+ * tool.
+ */
 export const jsonRequests: SampleFormat = {
   name: 'JSON of a HAR file, a tool or a log',
   from: 'browsers, proxies, Postman and its SDK (v2.0, v2.1), Insomnia; nginx, pino, logback, load balancers; axios errors',

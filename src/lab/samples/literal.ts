@@ -7,7 +7,10 @@ import { SampleError } from './sample-error.js';
 export type Literal = (
   | { readonly kind: 'text' | 'word'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly Literal[] }
-  | { readonly kind: 'object'; readonly members: readonly (readonly [name: string, value: Literal])[] }
+  | {
+      readonly kind: 'object';
+      readonly members: readonly (readonly [name: string, value: Literal])[];
+    }
 ) & {
   /** The value as it is written. */
   readonly source: string;
@@ -58,7 +61,8 @@ export class LiteralReader {
     ) {
       return { kind: 'word', text: word, source: word };
     }
-    if (mark === undefined && word === undefined) throw new SampleError('a value ends in the middle');
+    if (mark === undefined && word === undefined)
+      throw new SampleError('a value ends in the middle');
     if (depth >= maxDepth) throw expression();
     if (mark === '[' || mark === '(') {
       const items: Literal[] = [];
@@ -95,19 +99,22 @@ export class LiteralReader {
     for (;;) {
       part.lastIndex = this.#at;
       const found = part.exec(this.#text);
-      if (found === null) return { start: this.#at, quoted: undefined, word: undefined, mark: undefined };
+      if (found === null)
+        return { start: this.#at, quoted: undefined, word: undefined, mark: undefined };
       const [, word, mark] = found;
       const start = this.#at;
       this.#at = part.lastIndex;
       // A pattern would overflow the stack in a text of millions of characters.
-      const close = mark !== undefined && /["'`]/.test(mark) ? closingQuote(this.#text, this.#at - 1) : -1;
+      const close =
+        mark !== undefined && /["'`]/.test(mark) ? closingQuote(this.#text, this.#at - 1) : -1;
       if (close >= 0) {
         const quoted = this.#text.slice(this.#at - 1, close + 1);
         this.#at = close + 1;
         return { start, quoted, word: undefined, mark: undefined };
       }
       const isComment = mark === '/' && this.#text.startsWith('/', this.#at);
-      if (isComment) this.#at = (this.#text.indexOf('\n', this.#at) + 1 || this.#text.length + 1) - 1;
+      if (isComment)
+        this.#at = (this.#text.indexOf('\n', this.#at) + 1 || this.#text.length + 1) - 1;
       if (mark !== '\n' && !isComment) return { start, quoted: undefined, word, mark };
     }
   }
@@ -115,7 +122,9 @@ export class LiteralReader {
 
 function pairIn(literal: Literal): readonly [string, Literal] | null {
   const [name, value, ...more] = literal.kind === 'list' ? literal.items : [];
-  return name?.kind === 'text' && value?.kind === 'text' && more.length === 0 ? [name.text, value] : null;
+  return name?.kind === 'text' && value?.kind === 'text' && more.length === 0
+    ? [name.text, value]
+    : null;
 }
 
 function expression(): SampleError {
@@ -131,7 +140,10 @@ export function constantOf(text: string): Literal | undefined {
   return ['', ';'].includes(text.slice(end).trim()) ? value : undefined;
 }
 
-/** The constant that begins at a place in a text, or why there is none, and the end of what was read. */
+/**
+ * The constant that begins at a place in a text, or why there is none, and the end of what was
+ * read.
+ */
 export function constantAt(
   text: string,
   start: number,
@@ -160,9 +172,9 @@ export function plainValue(literal: Literal): unknown {
 }
 
 /**
- * The members of a JSON object in the order of the text, with the text that is signed for each value: a string itself,
- * nothing for null, all others as written. None for any other text. JSON.parse reorders names that look like integers
- * and drops repeated ones.
+ * The members of a JSON object in the order of the text, with the text that is signed for each
+ * value: a string itself, nothing for null, all others as written. None for any other text.
+ * JSON.parse reorders names that look like integers and drops repeated ones.
  */
 export function jsonPairs(text: string): Param[] {
   if (!/^\s*\{/.test(text) || jsonValueOf(text) === undefined) return [];
@@ -206,8 +218,8 @@ function unquote(quoted: string): string {
 }
 
 /**
- * A text without the escapes of JavaScript, Python, Go, Java, JSON and of `$'…'` in a shell, which keeps those that it does
- * not know. Escaped bytes may be UTF-8.
+ * A text without the escapes of JavaScript, Python, Go, Java, JSON and of `$'…'` in a shell, which
+ * keeps those that it does not know. Escaped bytes may be UTF-8.
  *
  * @throws SampleError for bytes in a shell that are not UTF-8
  */
@@ -216,10 +228,19 @@ export function unescapeText(text: string, language: 'any' | 'shell' = 'any'): s
   const isShell = language === 'shell';
   return text.replace(
     escaped,
-    (whole, bytes?: string, braced?: string, unit?: string, point?: string, line?: string, other = '') => {
+    (
+      whole,
+      bytes?: string,
+      braced?: string,
+      unit?: string,
+      point?: string,
+      line?: string,
+      other = '',
+    ) => {
       if (bytes !== undefined) return decodeBytes(bytes, isShell);
       const digits = braced ?? point;
-      if (digits !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(digits, 16), 0x10ffff));
+      if (digits !== undefined)
+        return String.fromCodePoint(Math.min(Number.parseInt(digits, 16), 0x10ffff));
       if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
       if (line !== undefined) return isShell ? whole : '';
       return controls[other] ?? (isShell && !/['"?\\]/.test(other) ? whole : other);

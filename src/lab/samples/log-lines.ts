@@ -6,7 +6,10 @@ import { constantAt, constantOf, paramsOf, plainValue, unescapeText } from './li
 import type { FoundRequest, SampleFormat } from './sample-format.js';
 import { signedAddresses, soleTarget, type Target, targetNear } from './signed-address.js';
 
-/** Lines of any text that have a signed address, a signed form, or the parameters of a signed request. */
+/**
+ * Lines of any text that have a signed address, a signed form, or the parameters of a signed
+ * request.
+ */
 export const logLines: SampleFormat = {
   name: 'lines of a log',
   from: 'nginx, CloudFront, applications; a URL in a sentence or in HTML; "Copy as fetch", axios and requests in code',
@@ -32,7 +35,8 @@ export const logLines: SampleFormat = {
       // A response has a signature of its own.
       if (taken.has(index) || start < read) return [];
       const found = (): LineRequest[] => {
-        if (columns !== null) return line.includes(signParam) ? inColumns(line, columns, signParam) : [];
+        if (columns !== null)
+          return line.includes(signParam) ? inColumns(line, columns, signParam) : [];
         if (next < start) next = text.indexOf(signParam, start);
         const isOpen = line === raw && constantStart.test(line) && next < start + maxOfConstant;
         const whole = isOpen ? text.slice(start, start + maxOfConstant) : line;
@@ -76,9 +80,9 @@ const isHeaders = /^(?:host|user-agent|content-length|content-type|accept)$/i;
 const isCall = /[\w.]\(\s*["'`][^"'`]*["'`]\s*,\s*(?:\w+ ?= ?)?$/;
 
 /**
- * The request that the first constant of a text is: an object that describes one, or its parameters; what it does not say
- * is in front of it. Behind a signed address it is the answer, or the options of a call. Also the number of characters
- * that were read.
+ * The request that the first constant of a text is: an object that describes one, or its
+ * parameters; what it does not say is in front of it. Behind a signed address it is the answer, or
+ * the options of a call. Also the number of characters that were read.
  */
 function inConstant(
   text: string,
@@ -126,7 +130,10 @@ function inColumns(line: string, columns: readonly string[], signParam: string):
   return requestsInJson(record, signParam);
 }
 
-/** The pairs of a map as Java and Go print it: `{a=1, b=2}`, `map[a:1 b:2]`, each value perhaps in brackets. */
+/**
+ * The pairs of a map as Java and Go print it: `{a=1, b=2}`, `map[a:1 b:2]`, each value perhaps in
+ * brackets.
+ */
 function inMap(line: string, signParam: string, elsewhere: Target): FoundRequest[] {
   for (const [open, close, between, mark] of [
     ['{', '}', /, (?=[\w.-]{1,100}=)/, '='],
@@ -140,7 +147,10 @@ function inMap(line: string, signParam: string, elsewhere: Target): FoundRequest
       .split(between)
       .map((pair): Param => {
         const at = pair.indexOf(mark);
-        return [pair.slice(0, Math.max(0, at)), pair.slice(at + 1).replace(/^\[([^[\]]*)\]$/, '$1')];
+        return [
+          pair.slice(0, Math.max(0, at)),
+          pair.slice(at + 1).replace(/^\[([^[\]]*)\]$/, '$1'),
+        ];
       });
     if (params.every(([name]) => name !== '') && params.some(([name]) => name === signParam))
       return [asFound({ ...targetNear(line.slice(0, start), elsewhere), params })];
@@ -148,7 +158,10 @@ function inMap(line: string, signParam: string, elsewhere: Target): FoundRequest
   return [];
 }
 
-/** The parameters alone, as an application or a browser shows them; the line before them may have the target. */
+/**
+ * The parameters alone, as an application or a browser shows them; the line before them may have
+ * the target.
+ */
 export const parametersAlone: SampleFormat = {
   name: 'the parameters alone',
   from: 'JSON, a constant of Python, JavaScript, PHP or Ruby; one a line',
@@ -159,7 +172,10 @@ export const parametersAlone: SampleFormat = {
     const start = /^[\w.$ ]{0,60}=? ?(?=[[{(])/.exec(rest)?.[0].length;
     const literal = start === undefined ? undefined : constantOf(rest.slice(start));
     const params = literal?.kind === 'object' ? paramsOf(literal) : pairsByLine(rest);
-    if (!params.some(([name]) => name === signParam) || params.some(([name]) => isHeaders.test(name)))
+    if (
+      !params.some(([name]) => name === signParam) ||
+      params.some(([name]) => isHeaders.test(name))
+    )
       return [];
     const request = { ...targetNear(head), params };
     return [{ place: head === '' ? 'without method, host and path' : null, read: () => request }];
@@ -171,9 +187,12 @@ function pairsByLine(text: string): Param[] {
   const lines = text.split(/\r?\n/).filter((line) => !/^\s*(?:$|[()[\]{}]$|Array$)/.test(line));
   if (lines.length < 2 || lines.length > 2000) return [];
   const pairs = lines.map((line): Param | null => {
-    const [, name, mark] = /^[ \t]{0,20}\[?["']?([\w.-]{1,200})["']?\]?(\t| ?=> ?| ?[:=] ?)/.exec(line) ?? [];
+    const [, name, mark] =
+      /^[ \t]{0,20}\[?["']?([\w.-]{1,200})["']?\]?(\t| ?=> ?| ?[:=] ?)/.exec(line) ?? [];
     if (name === undefined || mark === undefined) return null;
-    const value = line.slice(line.indexOf(mark, line.indexOf(name) + name.length) + mark.length).trim();
+    const value = line
+      .slice(line.indexOf(mark, line.indexOf(name) + name.length) + mark.length)
+      .trim();
     if (/[[({]$/.test(value)) return null;
     return [name, value.replace(/^["'](.*)["'],?$/s, '$1')];
   });

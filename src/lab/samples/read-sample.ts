@@ -9,7 +9,10 @@ import { sampleFileFault } from './sample-file.js';
 import type { FoundRequest, GivenText, SampleFormat } from './sample-format.js';
 
 interface TakeOptions {
-  /** Name of the parameter or header with the signature. Default: that of a sample file, else `sign`. */
+  /**
+   * Name of the parameter or header with the signature. Default: that of a sample file, else
+   * `sign`.
+   */
   readonly signParam?: string | undefined;
   /** The requests to take where a text has several, from 1, or all that can be read. */
   readonly pick?: readonly number[] | 'all' | undefined;
@@ -34,7 +37,10 @@ export interface TakenSamples {
  */
 export function readSamples(text: string, { signParam, pick }: TakeOptions = {}): TakenSamples {
   if (text.length > maxCharacters) {
-    throw new SampleError('the text is larger than 16 million characters', 'Give the part with the request.');
+    throw new SampleError(
+      'the text is larger than 16 million characters',
+      'Give the part with the request.',
+    );
   }
   const given = unfence(unmarked(text).trimStart());
   const name = signParam ?? defaultSignParam;
@@ -48,7 +54,9 @@ export function readSamples(text: string, { signParam, pick }: TakeOptions = {})
       .slice(0, maxRead)
       .map((found) => readFound(found, name));
     if (requests.length === 0) continue;
-    const signed = distinct(requests.filter(({ sample }) => sample !== null && sample.signature !== null));
+    const signed = distinct(
+      requests.filter(({ sample }) => sample !== null && sample.signature !== null),
+    );
     if (signed.length > 0) return choose({ format, requests: signed }, name, pick);
     unsigned ??= { format, requests };
     // What looks like a request amid other lines may be none.
@@ -60,7 +68,10 @@ export function readSamples(text: string, { signParam, pick }: TakeOptions = {})
   return choose({ ...unsigned, requests: distinct(unsigned.requests) }, name, pick);
 }
 
-/** The error for a text in no format. A JSON object is most likely a sample file with an invalid field. */
+/**
+ * The error for a text in no format. A JSON object is most likely a sample file with an invalid
+ * field.
+ */
 function unreadable({ text, json, signParam }: GivenText): SampleError {
   if (json === undefined && /^[{[]/.test(text)) return new SampleError('the sample is not JSON');
   const fault = asObject(json) === null || answer.test(text) ? null : sampleFileFault(text);
@@ -83,9 +94,18 @@ const nearest: readonly (readonly [pattern: RegExp, advice: string])[] = [
     /^type: ?collection\.insomnia/m,
     'It is an Insomnia export of version 5: export as HAR, or take "Generate Client Code", cURL. ',
   ],
-  [/^(?:\$ )?(?:https?|xhs?) (?=[\w:-])/m, 'It is an HTTPie command: with --offline it prints the request. '],
-  [/^Invoke-(?:WebRequest|RestMethod)\b/m, 'It is a PowerShell command: copy the request as cURL. '],
-  [/\{\{[\w.$ -]+\}\}/, 'It has variables of an editor, without their values: generate its cURL command. '],
+  [
+    /^(?:\$ )?(?:https?|xhs?) (?=[\w:-])/m,
+    'It is an HTTPie command: with --offline it prints the request. ',
+  ],
+  [
+    /^Invoke-(?:WebRequest|RestMethod)\b/m,
+    'It is a PowerShell command: copy the request as cURL. ',
+  ],
+  [
+    /\{\{[\w.$ -]+\}\}/,
+    'It has variables of an editor, without their values: generate its cURL command. ',
+  ],
   [/^(?:\$ )?wget /m, 'It is a wget command: with -d it prints the request. '],
   [
     /^\[(?:QueryStringParams|FormParams|Query|Form)\]/m,
@@ -158,8 +178,9 @@ function readFound({ place, status, read }: FoundRequest, signParam: string): Re
 }
 
 /**
- * Each request once, though it may be logged twice, as an address and as a path: of those with the same digest as their
- * signature the one that has most is kept. Where some signatures are digests, the others are none.
+ * Each request once, though it may be logged twice, as an address and as a path: of those with the
+ * same digest as their signature the one that has most is kept. Where some signatures are digests,
+ * the others are none.
  */
 function distinct(requests: readonly ReadRequest[]): ReadRequest[] {
   const isDigest = ({ sample }: ReadRequest) => isDigestText(sample?.signature ?? '');
@@ -192,10 +213,15 @@ function knowledge({ sample, isGuessed }: ReadRequest): number {
   );
 }
 
-function choose({ format, requests }: FoundIn, signParam: string, pick: TakeOptions['pick']): TakenSamples {
+function choose(
+  { format, requests }: FoundIn,
+  signParam: string,
+  pick: TakeOptions['pick'],
+): TakenSamples {
   const isRefused = ({ status }: ReadRequest) => status === 401 || status === 403;
   const refused = new Set(requests.filter(isRefused).flatMap(({ sample }) => sample ?? []));
-  if (pick === 'all') return { samples: requests.flatMap(({ sample }) => sample ?? []), taken: [], refused };
+  if (pick === 'all')
+    return { samples: requests.flatMap(({ sample }) => sample ?? []), taken: [], refused };
   const isOne = requests.length === 1;
   const picked = isOne ? [1] : pick;
   if (picked === undefined) throw severalRequests(requests, signParam);
@@ -208,7 +234,9 @@ function choose({ format, requests }: FoundIn, signParam: string, pick: TakeOpti
   });
   return {
     samples: taken.map(({ sample }) => sample),
-    taken: taken.flatMap((request) => (request.place === null && isOne ? [] : [describe(format, request)])),
+    taken: taken.flatMap((request) =>
+      request.place === null && isOne ? [] : [describe(format, request)],
+    ),
     refused,
   };
 }

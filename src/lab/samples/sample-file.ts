@@ -27,7 +27,8 @@ export const sampleFile: SampleFormat = {
     const object = asObject(json);
     if (object === null) return [];
     const names = Object.keys(object);
-    const isOwn = names.every((name) => fieldNames.includes(name)) && asObject(object.body) === null;
+    const isOwn =
+      names.every((name) => fieldNames.includes(name)) && asObject(object.body) === null;
     // The signature's parameter may be called `signature`, or `secret`: then the other fields tell.
     const isSample = Object.hasOwn(object, signParam)
       ? isOwn && names.some((name) => name === 'params' || name === 'url')
@@ -49,13 +50,19 @@ export function sampleFileFault(text: string): SampleError | null {
   }
 }
 
-/** The members of a sample file, each name once: `params` as pairs in their order, numbers as they are written. */
+/**
+ * The members of a sample file, each name once: `params` as pairs in their order, numbers as they
+ * are written.
+ */
 function membersOf(literal: Literal | undefined): Record<string, unknown> {
   if (literal?.kind !== 'object') throw new SampleError('the sample has too many levels');
   const members = new Map<string, unknown>();
   for (const [name, value] of literal.members) {
     if (members.has(name)) throw new SampleError(`sample.${name}: stands there twice`);
-    members.set(name, name === 'params' && value.kind === 'object' ? pairsOf(value) : plainValue(value));
+    members.set(
+      name,
+      name === 'params' && value.kind === 'object' ? pairsOf(value) : plainValue(value),
+    );
   }
   return Object.fromEntries(members);
 }
@@ -84,7 +91,10 @@ function readSampleFile(text: string, signParam: string | undefined): Sample {
   try {
     const given = membersOf(constantOf(text));
     return sampleOf(
-      parseFields({ signParam: defaultSignParam, ...given, ...(signParam && { signParam }) }, 'sample'),
+      parseFields(
+        { signParam: defaultSignParam, ...given, ...(signParam && { signParam }) },
+        'sample',
+      ),
     );
   } catch (error) {
     if (!(error instanceof RecipeError)) throw error;
@@ -92,7 +102,13 @@ function readSampleFile(text: string, signParam: string | undefined): Sample {
   }
 }
 
-function sampleOf({ params, extra, signParam, secret, ...json }: ReturnType<typeof parseFields>): Sample {
+function sampleOf({
+  params,
+  extra,
+  signParam,
+  secret,
+  ...json
+}: ReturnType<typeof parseFields>): Sample {
   const { url, body, method } = json;
   const captured = toSample(
     { method: method ?? (body === null ? 'GET' : 'POST'), url, headers: [], body },
@@ -100,9 +116,12 @@ function sampleOf({ params, extra, signParam, secret, ...json }: ReturnType<type
   );
   const signed = params?.filter(([name]) => name === signParam);
   const carried = signed === undefined ? captured.signature : onlySignature(signed, signParam);
-  const given = json.signature === null ? carried : onlySignature([[signParam, json.signature]], signParam);
+  const given =
+    json.signature === null ? carried : onlySignature([[signParam, json.signature]], signParam);
   if (json.signature !== null && carried !== null && json.signature !== carried) {
-    throw new SampleError(`sample.signature: is not what the parameter ${JSON.stringify(signParam)} says`);
+    throw new SampleError(
+      `sample.signature: is not what the parameter ${JSON.stringify(signParam)} says`,
+    );
   }
   return {
     ...captured,

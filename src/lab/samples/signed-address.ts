@@ -7,10 +7,14 @@ const nearby = 1000;
 const method = /\b(GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS)\b/;
 
 /**
- * The requests whose address has the signature in its query; and forms that have it, such as `body=a=1&sign=…`, whose
- * address is near, or `elsewhere`.
+ * The requests whose address has the signature in its query; and forms that have it, such as
+ * `body=a=1&sign=…`, whose address is near, or `elsewhere`.
  */
-export function signedAddresses(given: string, signParam: string, elsewhere?: Target): CapturedRequest[] {
+export function signedAddresses(
+  given: string,
+  signParam: string,
+  elsewhere?: Target,
+): CapturedRequest[] {
   const line = given
     .replace(/\\u0026/gi, '&')
     .replaceAll('\\/', '/')
@@ -33,7 +37,8 @@ export function signedAddresses(given: string, signParam: string, elsewhere?: Ta
     if (url !== null) requests.push(requestTo(url, before, around));
     else if (form !== null) {
       const to = targetNear(around, elsewhere);
-      if (/\bmethod\b.{0,4}\bGET\b/.test(around)) requests.push({ ...to, url: withQuery(to.url, form) });
+      if (/\bmethod\b.{0,4}\bGET\b/.test(around))
+        requests.push({ ...to, url: withQuery(to.url, form) });
       else requests.push({ ...to, method: to.method === 'GET' ? 'POST' : to.method, body: form });
     }
     done = end;
@@ -47,11 +52,18 @@ export interface Target {
   readonly url: string;
 }
 
-/** The method and the address that a text names, such as `POST /v1/x`, `method=POST uri=/v1/x`; else those of `elsewhere`. */
+/**
+ * The method and the address that a text names, such as `POST /v1/x`, `method=POST uri=/v1/x`; else
+ * those of `elsewhere`.
+ */
 export function targetNear(around: string, elsewhere?: Target): CapturedRequest {
   const [, verb, target] =
-    /\b(GET|POST|PUT|PATCH|DELETE)[ "':,]{1,4}((?:https?:\/)?\/[^\s"',<>?]*[^\s"',<>?:])/.exec(around) ?? [];
-  const named = /\b(?:ur[il]|path)["']? ?[=:] ?["']?((?:https?:\/)?\/[^\s"',<>?]*)/i.exec(around)?.[1];
+    /\b(GET|POST|PUT|PATCH|DELETE)[ "':,]{1,4}((?:https?:\/)?\/[^\s"',<>?]*[^\s"',<>?:])/.exec(
+      around,
+    ) ?? [];
+  const named = /\b(?:ur[il]|path)["']? ?[=:] ?["']?((?:https?:\/)?\/[^\s"',<>?]*)/i.exec(
+    around,
+  )?.[1];
   const near = target ?? named ?? soleTarget(around).url;
   const url = near || (elsewhere?.url ?? '');
   return {
@@ -60,13 +72,18 @@ export function targetNear(around: string, elsewhere?: Target): CapturedRequest 
   };
 }
 
-/** Headers whose addresses are those of a program or of a page: `user-agent: got (https://github.com/…)`. */
+/**
+ * Headers whose addresses are those of a program or of a page: `user-agent: got
+ * (https://github.com/…)`.
+ */
 const ofOthers = /\b(?:user-agent|referer|origin)\b[^\r\n,]*/gi;
 
 /** The address in a text that has one and no other, and the method that it names. */
 export function soleTarget(text: string): Target {
   const start = text.slice(0, 100_000).replace(ofOthers, '');
-  const [url = '', ...others] = new Set(start.match(/\bhttps?:\/\/[^\s"'<>,?\\/)]+\/[^\s"'<>,?\\)]*/g));
+  const [url = '', ...others] = new Set(
+    start.match(/\bhttps?:\/\/[^\s"'<>,?\\/)]+\/[^\s"'<>,?\\)]*/g),
+  );
   return others.length === 0 ? { url, method: methodNear(start) } : { url: '', method: '' };
 }
 
@@ -119,13 +136,16 @@ function formIn(word: string): string | null {
 
 /** The method that a text names, such as `method=POST`; else that of `elsewhere`, else GET. */
 function methodNear(around: string, elsewhere?: Target): string {
-  const named = /\bmethod["']? ?[=:]? ?["']?([A-Za-z]{3,7})\b/i.exec(around)?.[1]?.toUpperCase() ?? '';
+  const named =
+    /\bmethod["']? ?[=:]? ?["']?([A-Za-z]{3,7})\b/i.exec(around)?.[1]?.toUpperCase() ?? '';
   const called = /\.(get|post|put|patch|delete)\(/.exec(around)?.[1]?.toUpperCase();
   return method.exec(named)?.[1] ?? called ?? (elsewhere?.method || 'GET');
 }
 
 /** The origin of the host that a text names. */
 function originNear(around: string, scheme?: string): string | null {
-  const host = /\bhost["']? ?[=:] ?["']?([\w-]{1,63}(?:\.[\w-]{1,63}){1,10}(?::\d{1,5})?)/i.exec(around)?.[1];
+  const host = /\bhost["']? ?[=:] ?["']?([\w-]{1,63}(?:\.[\w-]{1,63}){1,10}(?::\d{1,5})?)/i.exec(
+    around,
+  )?.[1];
   return host === undefined ? null : originOf(host, scheme);
 }

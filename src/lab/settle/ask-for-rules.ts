@@ -10,7 +10,12 @@ import type { SignedSample } from '../sample.js';
 import type { Asker } from './asker.js';
 import { type Candidate, type Candidates, candidateOf, candidatesOf } from './candidates.js';
 import { sortedRead } from './harmless-requests.js';
-import { type CandidateList, type Search, type SearchStart, searchByAsking } from './search-by-asking.js';
+import {
+  type CandidateList,
+  type Search,
+  type SearchStart,
+  searchByAsking,
+} from './search-by-asking.js';
 import { maxSettling, type Reach, type Settlement, type Sighting, settle } from './settle.js';
 import { usualRules } from './usual-rules.js';
 
@@ -50,13 +55,20 @@ export async function askForRules(
   if (app_sign === null || sign === null) return { search, settlement: null };
   const { own } = start;
   if (app_sign === own.app_sign && sign === own.sign) {
-    const settlement = await settle(asker, client, { app_sign: [app_sign], sign: [sign] }, secret, reach);
+    const settlement = await settle(
+      asker,
+      client,
+      { app_sign: [app_sign], sign: [sign] },
+      secret,
+      reach,
+    );
     if (!settlement.sightings.some(isRefused)) return { search, settlement };
   }
   const signers = { app_sign: app_sign.signer, sign: sign.signer };
   // Of rules that coincided, one was found: the others have to fit the read, too.
   const fits = await fitsOf(readAt(search.isTwin ? twinMoment : moment), signers, secret);
-  const withFound = (name: SignatureName, found: Candidate) => (fits[name].length > 0 ? fits[name] : [found]);
+  const withFound = (name: SignatureName, found: Candidate) =>
+    fits[name].length > 0 ? fits[name] : [found];
   const candidates = { app_sign: withFound('app_sign', app_sign), sign: withFound('sign', sign) };
   return { search, settlement: await settle(asker, client, candidates, secret, reach) };
 }
@@ -66,7 +78,11 @@ function isRefused({ app_sign, sign }: Sighting): boolean {
 }
 
 /** The rules that sign a read as these signers do. */
-async function fitsOf(read: SignableRequest, signers: Signers, secret: Secret): Promise<Candidates> {
+async function fitsOf(
+  read: SignableRequest,
+  signers: Signers,
+  secret: Secret,
+): Promise<Candidates> {
   const { app_sign, sign } = signBoth(signers, read, secret);
   const withApp = forSign({ ...read, params: withValue(read.params, app_sign.digest) });
   const samples: Record<SignatureName, SignedSample> = {

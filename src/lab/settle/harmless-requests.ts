@@ -25,7 +25,11 @@ function read(title: string, values: Readonly<Record<string, string>>): Harmless
   const infoNames = values.info_name?.split(',') ?? [];
   return {
     title,
-    request: { endpoint: endpointNamed.read, parameters: new Map(Object.entries(values)), infoNames },
+    request: {
+      endpoint: endpointNamed.read,
+      parameters: new Map(Object.entries(values)),
+      infoNames,
+    },
   };
 }
 
@@ -43,7 +47,8 @@ export const harmlessRequests = {
       scope: defaultScope,
       info_name: `${nobody}_1,${nobody}_2`,
     }),
-  onlyNamed: () => read('a read by names', { code: unknownCode(), info_name: `${nobody}_1,${nobody}_2` }),
+  onlyNamed: () =>
+    read('a read by names', { code: unknownCode(), info_name: `${nobody}_1,${nobody}_2` }),
   odd: () => read('a read with a code of unusual characters', { code: unknownCode() + oddText }),
   byKey: () => passback('a passback by a key that user_info lacks', { primary_key: nobody }),
   byOddKey: () =>

@@ -226,7 +226,10 @@ class SearchByAsking {
         name === 'app_sign'
           ? { app_sign: signer, sign: known.signer }
           : { app_sign: known.signer, sign: signer };
-      const reply = await this.#changedReply(pairOf(candidate.signer), pairOf(spoiled(candidate.signer)));
+      const reply = await this.#changedReply(
+        pairOf(candidate.signer),
+        pairOf(spoiled(candidate.signer)),
+      );
       if (reply !== null) {
         this.#found[name] = candidate;
         return;

@@ -1,6 +1,11 @@
 import type { CallClient } from '../../client/call/client.js';
 import { signableRequest } from '../../client/call/sign-request.js';
-import { forAppSign, forSign, type Signers, withAppSign } from '../../core/signing/app-signatures.js';
+import {
+  forAppSign,
+  forSign,
+  type Signers,
+  withAppSign,
+} from '../../core/signing/app-signatures.js';
 import { unlessRefused } from '../../core/signing/recipe.js';
 import type { SignableRequest } from '../../core/signing/request.js';
 import type { Secret } from '../../core/signing/secret.js';

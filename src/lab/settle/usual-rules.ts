@@ -133,21 +133,53 @@ const lists = choices<readonly string[]>(
   [1.9, ['app_key', 'random', 'timestamp']],
   [2.6, ['app_key', 'timestamp', 'random']],
   [3.8, ['app_key', 'random'], ['app_key']],
-  [5, ['timestamp', 'app_key'], ['random', 'timestamp', 'app_key'], ['random', 'app_key', 'timestamp']],
-  [5.5, ['timestamp', 'random', 'app_key'], ['timestamp', 'app_key', 'random'], ['random', 'app_key']],
+  [
+    5,
+    ['timestamp', 'app_key'],
+    ['random', 'timestamp', 'app_key'],
+    ['random', 'app_key', 'timestamp'],
+  ],
+  [
+    5.5,
+    ['timestamp', 'random', 'app_key'],
+    ['timestamp', 'app_key', 'random'],
+    ['random', 'app_key'],
+  ],
   [6, ['app_key', 'timestamp', 'tenant_code'], ['tenant_code', 'app_key', 'timestamp']],
   [6, ['app_key', 'tenant_code', 'timestamp'], ['app_key', 'channel', 'timestamp']],
-  [6, ['app_key', 'random', 'timestamp', 'tenant_code'], ['tenant_code', 'app_key', 'random', 'timestamp']],
+  [
+    6,
+    ['app_key', 'random', 'timestamp', 'tenant_code'],
+    ['tenant_code', 'app_key', 'random', 'timestamp'],
+  ],
   [6.5, ['app_key', 'random', 'tenant_code', 'timestamp'], ['app_key', 'tenant_code']],
-  [7, ['app_key', 'tenant_code', 'channel', 'timestamp'], ['app_key', 'timestamp', 'tenant_code', 'channel']],
-  [7, ['app_key', 'random', 'timestamp', 'tenant_code', 'channel'], ['app_key', 'tenant_code', 'channel']],
+  [
+    7,
+    ['app_key', 'tenant_code', 'channel', 'timestamp'],
+    ['app_key', 'timestamp', 'tenant_code', 'channel'],
+  ],
+  [
+    7,
+    ['app_key', 'random', 'timestamp', 'tenant_code', 'channel'],
+    ['app_key', 'tenant_code', 'channel'],
+  ],
   [7, ['app_key', 'channel', 'random', 'timestamp'], ['app_key', 'random', 'timestamp', 'channel']],
 );
 
-const listJoiners = choices<string>([0.9, ''], [3.6, '&'], [4.6, ',', '|', ':', '-'], [5.5, '_', '\n']);
+const listJoiners = choices<string>(
+  [0.9, ''],
+  [3.6, '&'],
+  [4.6, ',', '|', ':', '-'],
+  [5.5, '_', '\n'],
+);
 
 type ListPlace = 'last' | 'first' | 'second' | 'both' | 'key';
-const listPlaces = choices<ListPlace>([1.1, 'last'], [2.2, 'key'], [2.7, 'first', 'second'], [4.5, 'both']);
+const listPlaces = choices<ListPlace>(
+  [1.1, 'last'],
+  [2.2, 'key'],
+  [2.7, 'first', 'second'],
+  [4.5, 'both'],
+);
 
 /** Names of the secret behind pairs. */
 const pairNames = choices<string>(

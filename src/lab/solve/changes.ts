@@ -19,7 +19,10 @@ import { nameValueSeparators, type Piece, separators } from './candidates/pieces
 import { requestPieces } from './candidates/request-pieces.js';
 import type { SolveTask } from './tasks.js';
 
-/** One change of a recipe, and how much rarer it makes it, in bits. Two changes of one place exclude each other. */
+/**
+ * One change of a recipe, and how much rarer it makes it, in bits. Two changes of one place exclude
+ * each other.
+ */
 export interface Change extends Weighted {
   readonly place: string;
   readonly apply: (recipe: Recipe) => Recipe;
@@ -59,7 +62,9 @@ export const fieldChoices: Readonly<Record<string, readonly Choice<unknown>[]>> 
 
 /** The value at a path of a recipe, such as `params.order` or `steps.0`. */
 function valueAt(json: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], json);
+  return path
+    .split('.')
+    .reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], json);
 }
 
 /** The changes of a recipe that documented rules suggest, for a request. */
@@ -82,7 +87,8 @@ function fieldChanges(recipe: Recipe, { request }: SolveTask): Change[] {
   const isMeant = (path: string) => {
     if (path === 'params.joinRepeated') return isRepeated;
     if (path === 'key.decode') return isKeyed;
-    if (path === 'params.order') return typeof recipe.params.order === 'string' && usesBlock(recipe);
+    if (path === 'params.order')
+      return typeof recipe.params.order === 'string' && usesBlock(recipe);
     return (path !== 'encode.block' && !path.startsWith('params.')) || usesBlock(recipe);
   };
   return Object.entries(fieldChoices)
@@ -122,7 +128,13 @@ function namesChanges({ params }: Recipe, task: SolveTask): Change[] {
           change('params.order', bits + 1, { order: value, include: listed }),
           change('params.order', bits - 2, { order: value }),
         ])
-      : [change('params.order', fixedListBits + 2 - spent, { order: listed, exclude: [], include: null })]),
+      : [
+          change('params.order', fixedListBits + 2 - spent, {
+            order: listed,
+            exclude: [],
+            include: null,
+          }),
+        ]),
     include === null
       ? change('params.include', 3 + 1.5 * listed.length, { include: listed, exclude: [] })
       : change('params.include', -1, { include: null }),
@@ -135,7 +147,10 @@ function namesChanges({ params }: Recipe, task: SolveTask): Change[] {
           bits: isOut ? -1 : exclusionBits(name, names),
           apply: ({ params, ...recipe }) => {
             const others = params.exclude.filter((other) => other !== name);
-            return { ...recipe, params: { ...params, exclude: isOut ? others : [...others, name] } };
+            return {
+              ...recipe,
+              params: { ...params, exclude: isOut ? others : [...others, name] },
+            };
           },
         };
       }),
@@ -144,9 +159,11 @@ function namesChanges({ params }: Recipe, task: SolveTask): Change[] {
 
 /** The parts of a request that a message may hold, as one token each. */
 export function tokensOf({ request }: SolveTask): Piece[] {
-  const { method, host, path, url, query, bodies, values, extras, shortPaths } = requestPieces(request);
+  const { method, host, path, url, query, bodies, values, extras, shortPaths } =
+    requestPieces(request);
   const search = request.query ? `?${request.query}` : '';
-  const isKnown = request.query !== undefined || request.params.length === 0 || request.body !== null;
+  const isKnown =
+    request.query !== undefined || request.params.length === 0 || request.body !== null;
   const hasBody = request.body !== null && request.body !== '';
   return [
     { ...method, bits: 2 },
@@ -161,7 +178,10 @@ export function tokensOf({ request }: SolveTask): Piece[] {
         ]
       : []),
     // A rule that signs headers mostly signs the body, too, where there is one.
-    ...bodies.map((piece) => ({ ...piece, bits: piece.bits + (hasBody || extras.length > 0 ? 1 : 4) })),
+    ...bodies.map((piece) => ({
+      ...piece,
+      bits: piece.bits + (hasBody || extras.length > 0 ? 1 : 4),
+    })),
     ...values.map((piece) => ({ ...piece, bits: piece.bits + 1 })),
     ...extras,
   ];
@@ -186,7 +206,8 @@ function messageChanges(recipe: Recipe, task: SolveTask): Change[] {
     }),
   });
   const replaced = entries.flatMap((entry) => {
-    const current = entry === '$params' ? { bits: 2 } : pieces.find(({ tokens }) => tokens[0] === entry);
+    const current =
+      entry === '$params' ? { bits: 2 } : pieces.find(({ tokens }) => tokens[0] === entry);
     const others = current === undefined ? [] : pieces.filter((piece) => piece !== current);
     return others.map((piece) => {
       const token = piece.tokens.join('');
@@ -206,7 +227,12 @@ function messageChanges(recipe: Recipe, task: SolveTask): Change[] {
     ...entries.map((entry) => change('remove', 3, (all) => all.filter((one) => one !== entry))),
     ...pieces.flatMap((piece) => [
       change('front', piece.bits + 3, (all) => [...piece.tokens, ...all], piece),
-      change('end', piece.bits + (piece.text === '' ? 1.5 : 3), (all) => [...all, ...piece.tokens], piece),
+      change(
+        'end',
+        piece.bits + (piece.text === '' ? 1.5 : 3),
+        (all) => [...all, ...piece.tokens],
+        piece,
+      ),
     ]),
   ];
 }

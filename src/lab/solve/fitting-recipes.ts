@@ -38,8 +38,9 @@ const betweenPauses = 128;
 const maxCombined = 5000;
 
 /**
- * The hit and its variants that sign all samples, the likeliest first: all combinations of the changes that leave the
- * signature of the searched sample as it is. Of recipes for the same function only the likeliest is listed.
+ * The hit and its variants that sign all samples, the likeliest first: all combinations of the
+ * changes that leave the signature of the searched sample as it is. Of recipes for the same
+ * function only the likeliest is listed.
  */
 export async function fittingRecipes(
   { task, hit, slack, pause }: Listing,
@@ -54,7 +55,8 @@ export async function fittingRecipes(
     if (!signs(base.recipe, task)) continue;
     const changes = changesOf(base.recipe, task);
     // Another sample may lack a header or the body.
-    if (!samples.every((sample) => signs(base.recipe, sample))) changes.push(...optionalEntries(base.recipe));
+    if (!samples.every((sample) => signs(base.recipe, sample)))
+      changes.push(...optionalEntries(base.recipe));
     const silent = changes.filter(({ apply }) => signs(apply(base.recipe), task));
     for (const candidate of combine(base, silent, hit.bits + slack)) {
       tested += 1;
@@ -64,7 +66,8 @@ export async function fittingRecipes(
       const answers = answersOf(compileRecipe(candidate.recipe), probes, secret);
       const known = functions.get(answers);
       if (!isFit) ruledOut.add(answers);
-      else if (known === undefined || known.bits > candidate.bits) functions.set(answers, candidate);
+      else if (known === undefined || known.bits > candidate.bits)
+        functions.set(answers, candidate);
     }
   }
   return { fits: sortByBits([...functions.values()]), ruledOut: ruledOut.size };
@@ -118,7 +121,11 @@ function answersOf(signer: Signer, probes: readonly SignableRequest[], secret: S
 }
 
 /** The recipe with at most one change of each place, the likeliest first. */
-function combine(base: RecipeCandidate, changes: readonly Change[], bound: number): RecipeCandidate[] {
+function combine(
+  base: RecipeCandidate,
+  changes: readonly Change[],
+  bound: number,
+): RecipeCandidate[] {
   const places = new Set(changes.map(({ place }) => place));
   let all = [base];
   for (const place of places) {

@@ -23,8 +23,8 @@ const maxTried = 15_000;
 const betweenPauses = 256;
 
 /**
- * Tries the presets, and these with one and two changes, the likeliest first. A change that leaves the parameters of the
- * first sample as they are adds nothing to one outside of them.
+ * Tries the presets, and these with one and two changes, the likeliest first. A change that leaves
+ * the parameters of the first sample as they are adds nothing to one outside of them.
  */
 export async function findNeighbour(tasks: readonly SolveTask[], pause: Pause): Promise<Found> {
   const [task] = tasks;
@@ -46,10 +46,13 @@ export async function findNeighbour(tasks: readonly SolveTask[], pause: Pause): 
     if (tried === maxTried) break;
     if (tried % betweenPauses === 0) await pause();
     tried += 1;
-    const signed = unlessRefused(() => signerOf(partsOf(neighbour)).sign(task.request, task.secret));
+    const signed = unlessRefused(() =>
+      signerOf(partsOf(neighbour)).sign(task.request, task.secret),
+    );
     const isFit = signed?.digest === task.signature;
     const recipe = isFit ? changed(base, changes) : base;
-    if (isFit && tasks.every((sample) => signs(recipe, sample))) return { tried, hit: { recipe, bits } };
+    if (isFit && tasks.every((sample) => signs(recipe, sample)))
+      return { tried, hit: { recipe, bits } };
     if (signed === null || other !== undefined) continue;
     const texts = `${signed.params}\0${signed.digest}`;
     if (one === undefined) plain.set(base, texts);
@@ -64,12 +67,15 @@ function changed(base: Recipe, changes: readonly Change[]): Recipe {
 }
 
 /**
- * Parses neighbours: the rule of the parameters, and what is outside of it, each once for all neighbours that have no
- * or one change there. Whether the language takes it is checked where one fits.
+ * Parses neighbours: the rule of the parameters, and what is outside of it, each once for all
+ * neighbours that have no or one change there. Whether the language takes it is checked where one
+ * fits.
  */
 function partsOfNeighbours(): (neighbour: KnownRecipe) => RecipeParts {
   const parsedOnce = <T>(parse: (recipe: Recipe) => T) => {
-    const known = memoize((base: Recipe) => memoize((change?: Change) => parse(change?.apply(base) ?? base)));
+    const known = memoize((base: Recipe) =>
+      memoize((change?: Change) => parse(change?.apply(base) ?? base)),
+    );
     return (base: Recipe, changes: readonly Change[]) =>
       changes.length < 2 ? known(base)(changes[0]) : parse(changed(base, changes));
   };
@@ -110,11 +116,16 @@ function neighboursOf({ base, changes, bits }: KnownRecipe): KnownRecipe[] {
   return found;
 }
 
-/** A preset with the names and the last digest of a request; none where the request lacks a parameter that it names. */
+/**
+ * A preset with the names and the last digest of a request; none where the request lacks a
+ * parameter that it names.
+ */
 function presetsFor(preset: Recipe, task: SolveTask): KnownRecipe[] {
   const { request } = task;
   const { order, include } = preset.params;
-  const inMessage = [...JSON.stringify(preset).matchAll(/param:(\w+)/g)].map(([, name = '']) => name);
+  const inMessage = [...JSON.stringify(preset).matchAll(/param:(\w+)/g)].map(
+    ([, name = '']) => name,
+  );
   const own = new Map<string, string>();
   for (const name of [...inMessage, ...(Array.isArray(order) ? order : []), ...(include ?? [])]) {
     const alike = request.params.find(([known]) => roleOf(known) === roleOf(name))?.[0];
@@ -145,8 +156,15 @@ function presetsFor(preset: Recipe, task: SolveTask): KnownRecipe[] {
 }
 
 /** The recipe with the last digest and the output that a signature has. */
-export function withReading(recipe: Recipe, { algorithm, output, after }: SignatureReading): Recipe {
+export function withReading(
+  recipe: Recipe,
+  { algorithm, output, after }: SignatureReading,
+): Recipe {
   const last = recipe.steps.findLastIndex((step) => parseDigest(step) !== null);
   const digest = digestName({ algorithm, hmac: recipe.steps[last]?.startsWith('hmac-') ?? false });
-  return { ...recipe, output, steps: [...recipe.steps.slice(0, Math.max(last, 0)), digest, ...after] };
+  return {
+    ...recipe,
+    output,
+    steps: [...recipe.steps.slice(0, Math.max(last, 0)), digest, ...after],
+  };
 }

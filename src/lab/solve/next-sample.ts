@@ -28,8 +28,8 @@ function digestsBy(fits: readonly RecipeCandidate[], secret: Secret): Digests {
 }
 
 /**
- * Designs the request that separates the recipes with the fewest changes: in each round it adds the change with
- * the most information. Null where no change helps.
+ * Designs the request that separates the recipes with the fewest changes: in each round it adds the
+ * change with the most information. Null where no change helps.
  */
 export function designSample(
   request: SignableRequest,
@@ -38,7 +38,10 @@ export function designSample(
 ): NextSample | null {
   const digestsOf = digestsBy(fits, secret);
   const candidates = Math.min(fits.length, considered);
-  const judge = (judged: SignableRequest) => ({ request: judged, ...separation(digestsOf(judged)) });
+  const judge = (judged: SignableRequest) => ({
+    request: judged,
+    ...separation(digestsOf(judged)),
+  });
   const changes: string[] = [];
   let open = changesFor(request);
   let best = judge(request);
@@ -62,7 +65,10 @@ export interface FitGroup {
   readonly ranks: readonly number[];
 }
 
-/** The fits after the first, by the change that tells them from it: first the change that does for most of them. */
+/**
+ * The fits after the first, by the change that tells them from it: first the change that does for
+ * most of them.
+ */
 export function groupFits(
   request: SignableRequest,
   fits: readonly RecipeCandidate[],
@@ -102,11 +108,17 @@ function isBetter(one: Separation, other: Separation): boolean {
 function separation(digests: readonly string[]): Separation {
   const groups = new Map<string, number>();
   for (const digest of digests) groups.set(digest, (groups.get(digest) ?? 0) + 1 / digests.length);
-  const information = [...groups.values()].reduce((bits, share) => bits - share * Math.log2(share), 0);
+  const information = [...groups.values()].reduce(
+    (bits, share) => bits - share * Math.log2(share),
+    0,
+  );
   return { groups: groups.size, information };
 }
 
-/** A change that some recipes notice and others do not, as an instruction such as `leave "remark" empty`. */
+/**
+ * A change that some recipes notice and others do not, as an instruction such as `leave "remark"
+ * empty`.
+ */
 type RequestChange = readonly [
   instruction: string,
   change: (request: SignableRequest) => Partial<SignableRequest>,
@@ -150,7 +162,10 @@ function valueChanges(first: string, second: string): RequestChange[] {
       `give ${quote(second)} the value ${quote(probeText)}`,
       ({ params }) => ({ params: withValue(params, second, probeText) }),
     ],
-    [`leave ${quote(first)} out`, ({ params }) => ({ params: params.filter(([name]) => name !== first) })],
+    [
+      `leave ${quote(first)} out`,
+      ({ params }) => ({ params: params.filter(([name]) => name !== first) }),
+    ],
     [
       `give ${quote(second)} twice, with different values`,
       ({ params }) => ({ params: [...params, [second, 'another']] }),
@@ -158,7 +173,10 @@ function valueChanges(first: string, second: string): RequestChange[] {
   ];
 }
 
-/** Parameter names, those whose values a caller can choose first; the last ones tend to matter least. */
+/**
+ * Parameter names, those whose values a caller can choose first; the last ones tend to matter
+ * least.
+ */
 function easiestNames({ params }: SignableRequest): string[] {
   const names = [...new Set(params.map(([name]) => name))].reverse();
   const isFree = (name: string) => roleOf(name) === 'other';

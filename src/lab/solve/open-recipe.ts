@@ -1,12 +1,24 @@
 import { digestName, parseDigest } from '../../core/signing/digest-steps.js';
-import { type Recipe, RecipeError, type RecipeJson, unlessRefused } from '../../core/signing/recipe.js';
+import {
+  type Recipe,
+  RecipeError,
+  type RecipeJson,
+  unlessRefused,
+} from '../../core/signing/recipe.js';
 import { parseRecipe } from '../../core/signing/recipe-json.js';
 import { memoize } from '../../core/support/memoize.js';
 import { withValueAt } from '../verify/recipe-changes.js';
 import { selections, sentLists } from './candidates/arrangements.js';
 import { messageChanges } from './candidates/block-changes.js';
 import { stepsOf, subOf } from './candidates/chains.js';
-import { type Choice, choice, choices, combined, distinctBy, sortByBits } from './candidates/cost.js';
+import {
+  type Choice,
+  choice,
+  choices,
+  combined,
+  distinctBy,
+  sortByBits,
+} from './candidates/cost.js';
 import { labels } from './candidates/header-values.js';
 import { usualParams } from './candidates/hinted-items.js';
 import {
@@ -88,7 +100,12 @@ type Filling = Choice<(recipe: OpenRecipe) => OpenRecipe>;
 type Ways = (path: string) => readonly Filling[];
 
 /** The ways to fill an open value, the likeliest first. */
-function fillingsFor(path: string, recipe: OpenRecipe, space: SearchSpace, hints: Hints): Filling[] {
+function fillingsFor(
+  path: string,
+  recipe: OpenRecipe,
+  space: SearchSpace,
+  hints: Hints,
+): Filling[] {
   if (/(?:^|\.)(?:message|tokens)\.\d+$|^params\.add\./.test(path)) {
     const { params, join } = recipe;
     const entries = openEntries(space.task, {
@@ -104,7 +121,11 @@ function fillingsFor(path: string, recipe: OpenRecipe, space: SearchSpace, hints
   );
 }
 
-function withEntry(recipe: OpenRecipe, path: string, { tokens, params, basePath }: Piece): OpenRecipe {
+function withEntry(
+  recipe: OpenRecipe,
+  path: string,
+  { tokens, params, basePath }: Piece,
+): OpenRecipe {
   return {
     ...withValueAt(recipe, path, tokens.join('')),
     ...(params !== undefined && { params }),
@@ -115,7 +136,11 @@ function withEntry(recipe: OpenRecipe, path: string, { tokens, params, basePath 
 /** Texts between the parts of a message that few documents have. */
 const rareSeparators = choices<string>([8, '{up}', '\0', '::', '~~', '###', '\n\n']);
 
-function choicesFor(path: string, space: SearchSpace, { constants = [] }: Hints): readonly Choice<unknown>[] {
+function choicesFor(
+  path: string,
+  space: SearchSpace,
+  { constants = [] }: Hints,
+): readonly Choice<unknown>[] {
   const field = path.replace(/^sub\.\w+\./, '');
   const known = fieldChoices[field];
   if (/^(?:join|params\.(?:kv|pair)Sep)$/.test(field))
@@ -135,22 +160,33 @@ function choicesFor(path: string, space: SearchSpace, { constants = [] }: Hints)
     );
   if (path === 'encode') return messageChanges.map(({ rule, bits }) => choice(rule, bits));
   if (path === 'params') return usualParams.map((rule, index) => choice(rule, index));
-  throw new RecipeError(path, 'cannot be "?"', 'Leave it out, or write "?" for one value inside it.');
+  throw new RecipeError(
+    path,
+    'cannot be "?"',
+    'Leave it out, or write "?" for one value inside it.',
+  );
 }
 
 /** The steps of a chain, without those that a signature shows. */
 function stepChoices({ chains }: SearchSpace): Choice<readonly string[]>[] {
   return chains
     .filter((chain) => subOf(chain) === undefined)
-    .map((chain) => choice(stepsOf({ ...chain, reading: { ...chain.reading, after: [] } }), chain.bits));
+    .map((chain) =>
+      choice(stepsOf({ ...chain, reading: { ...chain.reading, after: [] } }), chain.bits),
+    );
 }
 
-/** A step of a chain; or one or two parts in front of what is digested, or one behind it; or nothing. */
+/**
+ * A step of a chain; or one or two parts in front of what is digested, or one behind it; or
+ * nothing.
+ */
 function stepChoicesAmong(space: SearchSpace): Choice<string>[] {
   const parts = requestParts(space.task).map(({ tokens, bits }) => choice(tokens.join(''), bits));
   const chains = stepChoices(space);
   const least = chains[0]?.bits ?? 0;
-  const steps = chains.flatMap(({ value, bits }) => value.map((step) => choice(step, bits - least)));
+  const steps = chains.flatMap(({ value, bits }) =>
+    value.map((step) => choice(step, bits - least)),
+  );
   return [
     choice('append:', 1),
     ...distinctBy(steps, ({ value }) => value),
@@ -189,7 +225,10 @@ function checkOpenRecipe(recipe: OpenRecipe, waysFor: Ways): void {
   parseRecipe(holesIn(known).reduce((json, path) => waysFor(path)[0]?.value(json) ?? json, known));
 }
 
-/** Whether a recipe says what is behind the last digest: of a text around it, a signature shows one case. */
+/**
+ * Whether a recipe says what is behind the last digest: of a text around it, a signature shows one
+ * case.
+ */
 function isLabelled({ steps }: Recipe): boolean {
   return parseDigest(steps.at(-1) ?? '') === null;
 }
@@ -197,12 +236,16 @@ function isLabelled({ steps }: Recipe): boolean {
 const betweenPauses = 256;
 
 /**
- * The likeliest recipe by which all samples are signed, of those that fill in the recipe of the hints. None where its
- * message is open: then the hints are for the search. `pause` may throw.
+ * The likeliest recipe by which all samples are signed, of those that fill in the recipe of the
+ * hints. None where its message is open: then the hints are for the search. `pause` may throw.
  *
  * @throws RecipeError for hints that no recipe has
  */
-export async function findByHints(tasks: readonly SolveTask[], hints: Hints, pause: Pause): Promise<Found> {
+export async function findByHints(
+  tasks: readonly SolveTask[],
+  hints: Hints,
+  pause: Pause,
+): Promise<Found> {
   const [task] = tasks;
   const wanted = openRecipe(hints);
   let tried = 0;
@@ -218,7 +261,9 @@ export async function findByHints(tasks: readonly SolveTask[], hints: Hints, pau
     const json = filledIn(wanted) as unknown as RecipeJson;
     // Without a joiner, an empty entry is nothing.
     const message = json.message.filter((entry) => entry !== '' || json.join);
-    const recipe = unlessRefused(() => parseRecipe(message.length === 0 ? json : { ...json, message }));
+    const recipe = unlessRefused(() =>
+      parseRecipe(message.length === 0 ? json : { ...json, message }),
+    );
     if (recipe === null) continue;
     const read = [
       ...(isLabelled(recipe) ? [recipe] : []),
@@ -262,7 +307,9 @@ function labelled(piece: Piece): Piece[] {
 /** The parts of a request, each as one entry. */
 function requestParts(task: SolveTask): Piece[] {
   const parts = tokensOf(task);
-  const encoded = parts.filter(({ tokens }) => /^\$(?:path|url)$/.test(tokens.join())).map(percentEncoded);
+  const encoded = parts
+    .filter(({ tokens }) => /^\$(?:path|url)$/.test(tokens.join()))
+    .map(percentEncoded);
   return [...parts, ...encoded.map((piece) => ({ ...piece, bits: piece.bits + 3 }))];
 }
 
@@ -276,10 +323,13 @@ const secretForms = ['md5', 'MD5', 'sha1', 'sha256', 'base64', 'upper', 'rfc3986
 );
 
 /**
- * What an open entry of a message or of a key can be, the likeliest first: a part; where nothing else is open, also
- * two parts or several values with a text between them.
+ * What an open entry of a message or of a key can be, the likeliest first: a part; where nothing
+ * else is open, also two parts or several values with a text between them.
  */
-function openEntries(task: SolveTask, { constants, isBlockOpen, isAlone, join }: OpenPlace): Piece[] {
+function openEntries(
+  task: SolveTask,
+  { constants, isBlockOpen, isAlone, join }: OpenPlace,
+): Piece[] {
   const { params } = task.request;
   const blocks = (isBlockOpen ? usualParams : [undefined]).map((rule, index) => ({
     ...ofToken('$params', 2 + index / 2),

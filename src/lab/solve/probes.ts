@@ -3,7 +3,10 @@ import { type Param, queryOf, type SignableRequest } from '../../core/signing/re
 /** Characters that encodings, replacements and case changes treat differently. */
 export const probeText = 'a B+c&d=e/f~g*h:i\\j"k|é中';
 
-/** Names that name orders sort differently: mixed case, with an underscore, one the prefix of another. */
+/**
+ * Names that name orders sort differently: mixed case, with an underscore, one the prefix of
+ * another.
+ */
 export const probeNames: readonly Param[] = [
   ['Zb', '5'],
   ['aB', '9'],
@@ -13,9 +16,9 @@ export const probeNames: readonly Param[] = [
 ];
 
 /**
- * Requests that tell functions apart: two recipes that give the same signatures for all of them count as the same
- * function. Every parameter is empty, absent, repeated and full of special characters in one of them, and every
- * part of the request changes.
+ * Requests that tell functions apart: two recipes that give the same signatures for all of them
+ * count as the same function. Every parameter is empty, absent, repeated and full of special
+ * characters in one of them, and every part of the request changes.
  */
 export function probesFor(request: SignableRequest): SignableRequest[] {
   const { params } = request;
@@ -43,14 +46,25 @@ export function withOwnQuery(request: SignableRequest): SignableRequest {
 }
 
 /** A request with these parameters and another method, host, path, body and other extra values. */
-function otherRequest({ method, url, params, extra, query, body }: SignableRequest): SignableRequest {
+function otherRequest({
+  method,
+  url,
+  params,
+  extra,
+  query,
+  body,
+}: SignableRequest): SignableRequest {
   return {
     method: method === 'GET' ? 'POST' : 'GET',
     url: `${url.replace(/^(\w+:\/\/)/, '$1Other.')}${url.endsWith('/') ? '' : '/'}V9/other path`,
     params,
     body: `{"Body":"${probeText}"}`,
-    extra: Object.fromEntries(Object.entries(extra).map(([name, value]) => [name, `${value}${probeText}`])),
-    ...((query !== undefined || body !== null || params.length === 0) && { query: `${query ?? ''}&zz=1` }),
+    extra: Object.fromEntries(
+      Object.entries(extra).map(([name, value]) => [name, `${value}${probeText}`]),
+    ),
+    ...((query !== undefined || body !== null || params.length === 0) && {
+      query: `${query ?? ''}&zz=1`,
+    }),
   };
 }
 

@@ -2,8 +2,8 @@ import type { Sample } from '../../core/signing/request.js';
 import { roleOf } from './candidates/parameter-roles.js';
 
 /**
- * Headers that clients, browsers and proxies add by themselves. No documented rule signs them, except for the host, which a
- * rule has as `$host`.
+ * Headers that clients, browsers and proxies add by themselves. No documented rule signs them,
+ * except for the host, which a rule has as `$host`.
  */
 export const addedHeaders = new RegExp(
   '^(?:' +
@@ -26,20 +26,25 @@ const most = 8;
 function rankOf(name: string): number {
   const lower = name.toLowerCase();
   if (lower === 'content-type') return 3;
-  if (roleOf(lower.replace(/^x-/, '')) !== 'other' || roleOf(lower.split('-').at(-1) ?? '') !== 'other')
+  if (
+    roleOf(lower.replace(/^x-/, '')) !== 'other' ||
+    roleOf(lower.split('-').at(-1) ?? '') !== 'other'
+  )
     return 0;
   return lower.startsWith('x-') ? 1 : 2;
 }
 
 /**
- * The extra values that a rule may sign: those that a sample file names, and of the headers those that applications
- * set, in the order of the request. `named` are those that a document names, in any letter case: they are signed.
+ * The extra values that a rule may sign: those that a sample file names, and of the headers those
+ * that applications set, in the order of the request. `named` are those that a document names, in
+ * any letter case: they are signed.
  */
 export function proposedExtra(
   { extra, headers, body }: Sample,
   named: readonly string[],
 ): Readonly<Record<string, string>> {
-  const isNamed = (name: string) => named.some((other) => other.toLowerCase() === name.toLowerCase());
+  const isNamed = (name: string) =>
+    named.some((other) => other.toLowerCase() === name.toLowerCase());
   const isSent = (name: string) => body !== null || !/^content-type$/i.test(name);
   const proposed = headers
     .filter((name) => !addedHeaders.test(name) && !credentials.test(name) && isSent(name))

@@ -2,14 +2,21 @@ import { algorithms } from '../../core/signing/digest-algorithms.js';
 import { SampleError } from '../samples/sample-error.js';
 import type { RecipeCandidate } from './candidates/cost.js';
 import { readSignature } from './candidates/signature-reading.js';
-import { type FittingRecipes, fittingRecipes, type Listing, type Pause } from './fitting-recipes.js';
+import {
+  type FittingRecipes,
+  fittingRecipes,
+  type Listing,
+  type Pause,
+} from './fitting-recipes.js';
 import { findNeighbour } from './neighbours.js';
 import { designSample, type FitGroup, groupFits, type NextSample } from './next-sample.js';
 import { findByHints, withHints } from './open-recipe.js';
 import type { SearchEnd } from './search/shares.js';
 import type { Found, Hints, SolveTask } from './tasks.js';
 
-/** Runs the shares of a search in order until one has a hit or the time is over: at least the first. */
+/**
+ * Runs the shares of a search in order until one has a hit or the time is over: at least the first.
+ */
 export type Searcher = (task: SolveTask) => Promise<SearchEnd>;
 
 /** The recipes of signed samples. */
@@ -24,7 +31,9 @@ export interface Solution extends Omit<SearchEnd, 'hit'> {
   readonly ruledOut: number;
   /** Whether single samples have recipes, but no recipe fits all samples. */
   readonly isDivided: boolean;
-  /** Whether the time ended before all recipes that fit were listed: a likelier one may be missing. */
+  /**
+   * Whether the time ended before all recipes that fit were listed: a likelier one may be missing.
+   */
   readonly isCutShort: boolean;
 }
 
@@ -35,11 +44,12 @@ const usualSlack = 11;
 const minSlack = 2;
 
 /**
- * Finds the recipes that sign all samples: those that a document allows, then the neighbours of known rules, then all.
- * `pause` may throw `TimeOver`. The sample with the fewest parameters is searched first; the recipe that is found, and
- * its variants, are then tested with the others.
+ * Finds the recipes that sign all samples: those that a document allows, then the neighbours of
+ * known rules, then all. `pause` may throw `TimeOver`. The sample with the fewest parameters is
+ * searched first; the recipe that is found, and its variants, are then tested with the others.
  *
- * @throws SampleError for a signature that no recipe can write, or a request that is too large; RecipeError for hints that no recipe has
+ * @throws SampleError for a signature that no recipe can write, or a request that is too large;
+ * RecipeError for hints that no recipe has
  */
 export async function solve(
   tasks: readonly SolveTask[],
@@ -48,7 +58,9 @@ export async function solve(
   hints: Hints = {},
 ): Promise<Solution> {
   tasks.forEach(checkTask);
-  const bySize = withHints(tasks, hints).sort((a, b) => a.request.params.length - b.request.params.length);
+  const bySize = withHints(tasks, hints).sort(
+    (a, b) => a.request.params.length - b.request.params.length,
+  );
   let end: SearchEnd = { tried: 0, hit: null, bits: 0, isComplete: false };
   let isDivided = false;
   const finders: (readonly [task: SolveTask, find: () => Promise<Found>])[] = bySize.map((task) => [
@@ -112,7 +124,10 @@ function ignoreTimeOver(error: unknown): void {
   if (!(error instanceof TimeOver)) throw error;
 }
 
-/** Maximum number of parameters, of headers and of characters in a request: with more, a search would take minutes to begin. */
+/**
+ * Maximum number of parameters, of headers and of characters in a request: with more, a search
+ * would take minutes to begin.
+ */
 const maxParams = 100;
 const maxHeaders = 30;
 const maxCharacters = 65_536;

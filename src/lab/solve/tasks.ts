@@ -1,5 +1,10 @@
 import { forAppSign } from '../../core/signing/app-signatures.js';
-import { type Param, paramOf, type Sample, type SignableRequest } from '../../core/signing/request.js';
+import {
+  type Param,
+  paramOf,
+  type Sample,
+  type SignableRequest,
+} from '../../core/signing/request.js';
 import type { Secret } from '../../core/signing/secret.js';
 import { unsignedSample } from '../samples/captured-request.js';
 import type { RecipeCandidate } from './candidates/cost.js';
@@ -41,7 +46,9 @@ export interface SolveTask {
 }
 
 /** Whether a document names so much of the rule that the search goes deep. */
-export function isHinted({ hints: { steps, headers = [], constants = [] } = {} }: SolveTask): boolean {
+export function isHinted({
+  hints: { steps, headers = [], constants = [] } = {},
+}: SolveTask): boolean {
   return steps !== undefined || headers.length + constants.length > 0;
 }
 

@@ -23,8 +23,9 @@ const before = 24;
 const after = 40;
 
 /**
- * Compares our text to sign with another one, which may contain the secret or a placeholder such as stars. Null where they
- * are the same. The causes are those of a wrong signature, where one gives the other text.
+ * Compares our text to sign with another one, which may contain the secret or a placeholder such as
+ * stars. Null where they are the same. The causes are those of a wrong signature, where one gives
+ * the other text.
  */
 export function compareMessages(signed: SignedRequest, given: string): Difference | null {
   const { request, secret, signer } = signed;
@@ -38,11 +39,16 @@ export function compareMessages(signed: SignedRequest, given: string): Differenc
     ours: ours.slice(start, at + after),
     theirs: theirs.slice(start, at + after),
     alike: at - start,
-    causes: otherLength === null ? findCauses(signed, ours, theirs) : [otherSecretCause(otherLength, secret)],
+    causes:
+      otherLength === null
+        ? findCauses(signed, ours, theirs)
+        : [otherSecretCause(otherLength, secret)],
   };
 }
 
-/** The length of the common prefix of two texts, in UTF-16 units. It never splits a surrogate pair. */
+/**
+ * The length of the common prefix of two texts, in UTF-16 units. It never splits a surrogate pair.
+ */
 export function alikeLength(a: string, b: string): number {
   const at = firstDifference(a, b);
   return /[\ud800-\udbff]/.test(a[at - 1] ?? '') ? at - 1 : at;
@@ -67,15 +73,17 @@ const other = '<another secret>';
 const placeholder = /[*•…]{2,}|^x{3,}$|^<.*>$|^[{[(].*[)\]}]$|secret|your|密/i;
 
 /**
- * Puts the label of the secret where the other text has the secret or a placeholder. `ours` is our own masked
- * text: it shows where the secret can be. `otherLength` is the length of a secret that is not ours.
+ * Puts the label of the secret where the other text has the secret or a placeholder. `ours` is our
+ * own masked text: it shows where the secret can be. `otherLength` is the length of a secret that
+ * is not ours.
  */
 function placeSecret(
   ours: string,
   theirs: string,
   secret: Secret,
 ): { readonly text: string; readonly otherLength: number | null } {
-  // Our text with one other text in each place of the secret: its length follows from that of both texts.
+  // Our text with one other text in each place of the secret: its length follows from that of both
+  // texts.
   const literals = ours.split(secretLabel);
   const start = literals[0]?.length ?? 0;
   const length = (theirs.length - literals.join('').length) / (literals.length - 1);
@@ -102,7 +110,10 @@ function hideSecret(text: string, secret: Secret): string {
   return text.replace(new RegExp([...patterns, '[*•]{3,}'].join('|'), 'g'), secretLabel);
 }
 
-/** What else than the text itself is known: a mistake that gives it, pairs or a stretch that only one text has. */
+/**
+ * What else than the text itself is known: a mistake that gives it, pairs or a stretch that only
+ * one text has.
+ */
 function findCauses(signed: SignedRequest, ours: string, theirs: string): string[] {
   const mistakes = messageMistakes(signed, theirs).map(({ says }) => says);
   if (mistakes.length > 0) return mistakes.slice(0, 1);
@@ -113,7 +124,9 @@ function findCauses(signed: SignedRequest, ours: string, theirs: string): string
 /** A part that only one of the texts has. */
 function stretchCause(ours: string, theirs: string): string[] {
   const [short, long, words] =
-    ours.length < theirs.length ? [ours, theirs, 'Theirs has also'] : [theirs, ours, 'Theirs leaves out'];
+    ours.length < theirs.length
+      ? [ours, theirs, 'Theirs has also']
+      : [theirs, ours, 'Theirs leaves out'];
   const start = firstDifference(short, long);
   const rest = short.slice(start);
   return long.endsWith(rest)
@@ -121,7 +134,10 @@ function stretchCause(ours: string, theirs: string): string[] {
     : [];
 }
 
-/** The names of pairs that only one of the texts has. Where hardly any is in both, they are not made of such pairs. */
+/**
+ * The names of pairs that only one of the texts has. Where hardly any is in both, they are not made
+ * of such pairs.
+ */
 function pairCauses(ours: string, theirs: string, { pairSep, kvSep }: ParamsRule): string[] {
   if (pairSep === '' || kvSep === '') return [];
   const [own, others] = [ours, theirs].map((text) =>

@@ -1,23 +1,33 @@
 import type { Recipe } from '../../core/signing/recipe.js';
 import { parseTemplates } from '../../core/signing/template.js';
 
-/** The recipe, or a part of it, with another value at a path, such as `params.order` or `steps.0`. */
+/**
+ * The recipe, or a part of it, with another value at a path, such as `params.order` or `steps.0`.
+ */
 export function withValueAt<T>(json: T, path: string, value: unknown): T {
   const [name = '', ...rest] = path.split('.');
   const inner = (json as Record<string, unknown>)[name];
   const changed = rest.length === 0 ? value : withValueAt(inner, rest.join('.'), value);
-  return (Array.isArray(json) ? json.with(Number(name), changed) : { ...json, [name]: changed }) as T;
+  return (
+    Array.isArray(json) ? json.with(Number(name), changed) : { ...json, [name]: changed }
+  ) as T;
 }
 
 /** The entries of a message; where no text joins them, each token and each text by itself. */
 export function entriesOf({ message, join }: Pick<Recipe, 'message' | 'join'>): string[] {
   if (join !== '') return [...message];
   const { parts } = parseTemplates(message, 'message');
-  return parts.map((part) => (typeof part === 'string' ? part.replaceAll('$', '$$$$') : part.written));
+  return parts.map((part) =>
+    typeof part === 'string' ? part.replaceAll('$', '$$$$') : part.written,
+  );
 }
 
 /** The entries with another separator in their texts; null where they do not have it. */
-export function withSeparator(entries: readonly string[], separator: string, other: string): string[] | null {
+export function withSeparator(
+  entries: readonly string[],
+  separator: string,
+  other: string,
+): string[] | null {
   const isInside = separator !== '' && entries.some((entry) => entry.includes(separator));
   return isInside ? entries.map((entry) => entry.replaceAll(separator, other)) : null;
 }
@@ -27,6 +37,9 @@ export function swapsOf(entries: readonly string[]): (readonly [string, string, 
   return entries.flatMap((one, from) =>
     entries
       .slice(from + 1)
-      .map((other, index) => [one, other, entries.with(from, other).with(from + 1 + index, one)] as const),
+      .map(
+        (other, index) =>
+          [one, other, entries.with(from, other).with(from + 1 + index, one)] as const,
+      ),
   );
 }

@@ -15,7 +15,14 @@ import { formatRecipe } from '../../core/signing/recipe-json.js';
 import type { SignableRequest } from '../../core/signing/request.js';
 import { swapsOf, withSeparator, withValueAt } from './recipe-changes.js';
 import type { OtherInputs, ReceivedSignature, Suspect } from './suspect.js';
-import { joiners, joinWords, kind, maxEntries, messageVariants, type Variant } from './text-suspects.js';
+import {
+  joiners,
+  joinWords,
+  kind,
+  maxEntries,
+  messageVariants,
+  type Variant,
+} from './text-suspects.js';
 
 export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, recipe }) => ({
   name: `the preset ${name}`,
@@ -33,12 +40,20 @@ export function recipeSuspects({ recipe, request, otherRecipes }: ReceivedSignat
     ).map((suspect) => ({ ...suspect, ...preset })),
   );
   if (recipe === null) return others;
-  return [...variantsOf(recipe), ...messageVariants(recipe), ...blockVariants(recipe, request), ...others];
+  return [
+    ...variantsOf(recipe),
+    ...messageVariants(recipe),
+    ...blockVariants(recipe, request),
+    ...others,
+  ];
 }
 
 function variantsOf(recipe: Recipe): Suspect[] {
   const { params } = recipe;
-  const at = (how: string, path: string, value: unknown): Variant => [how, withValueAt(recipe, path, value)];
+  const at = (how: string, path: string, value: unknown): Variant => [
+    how,
+    withValueAt(recipe, path, value),
+  ];
   const withParams = (how: string, change: Partial<ParamsRule>) =>
     at(how, 'params', { ...params, ...change });
   const keyedSubs = Object.entries(recipe.sub).filter(([, { key }]) => key !== undefined);
@@ -53,12 +68,16 @@ function variantsOf(recipe: Recipe): Suspect[] {
       'order',
       `Sign them as the recipe says: ${describeOrder(params.order)}.`,
       orders.flatMap((order) =>
-        included.map((include) => withParams(`with the parameters ${orderWords[order]}`, { order, include })),
+        included.map((include) =>
+          withParams(`with the parameters ${orderWords[order]}`, { order, include }),
+        ),
       ),
     ),
-    ...kind('empty-value', 'The recipe leaves empty values out: do not sign them, or do not send them.', [
-      at('with the parameters that are empty', 'params.empty', 'keep'),
-    ]),
+    ...kind(
+      'empty-value',
+      'The recipe leaves empty values out: do not sign them, or do not send them.',
+      [at('with the parameters that are empty', 'params.empty', 'keep')],
+    ),
     ...kind(
       'encoding',
       'Encode what the recipe says, no more and no less.',
@@ -110,9 +129,13 @@ function variantsOf(recipe: Recipe): Suspect[] {
     ...kind(
       'key-decoding',
       'Take the key as the recipe says: as it is written, or decoded first.',
-      [['the key', 'key'], ...keyedSubs.map(([name]) => [`the key of ${name}`, `sub.${name}.key`])].flatMap(
-        ([words, path]) =>
-          keyDecodings.map((decode) => at(`with ${words} read as ${decode}`, `${path}.decode`, decode)),
+      [
+        ['the key', 'key'],
+        ...keyedSubs.map(([name]) => [`the key of ${name}`, `sub.${name}.key`]),
+      ].flatMap(([words, path]) =>
+        keyDecodings.map((decode) =>
+          at(`with ${words} read as ${decode}`, `${path}.decode`, decode),
+        ),
       ),
     ),
   ];
@@ -136,7 +159,12 @@ function blockVariants(recipe: Recipe, { params }: SignableRequest): Suspect[] {
   const forgotten = (['params', 'encode'] as const).flatMap((part) =>
     Object.entries(recipeDefaults[part]).flatMap(([field, usual]): Variant[] =>
       Object.hasOwn(said[part] ?? {}, field)
-        ? [[`as if the recipe did not have ${part}.${field}`, withValueAt(recipe, `${part}.${field}`, usual)]]
+        ? [
+            [
+              `as if the recipe did not have ${part}.${field}`,
+              withValueAt(recipe, `${part}.${field}`, usual),
+            ],
+          ]
         : [],
     ),
   );
@@ -150,11 +178,18 @@ function blockVariants(recipe: Recipe, { params }: SignableRequest): Suspect[] {
 function unencoded(recipe: Recipe): Recipe {
   const written = JSON.stringify({
     ...recipe,
-    params: { ...recipe.params, encode: 'none', ...(recipe.params.encode !== 'none' && { escape: {} }) },
+    params: {
+      ...recipe.params,
+      encode: 'none',
+      ...(recipe.params.encode !== 'none' && { escape: {} }),
+    },
     encode: { ...recipe.encode, block: 'none', message: 'none' },
   });
   return JSON.parse(
-    written.replace(/(\$(?:\{[^}]*\}|[\w:-]+)[\w.:-]*?)\.(?:rfc3986|javascript|form(?:-\w+)?)\b/g, '$1'),
+    written.replace(
+      /(\$(?:\{[^}]*\}|[\w:-]+)[\w.:-]*?)\.(?:rfc3986|javascript|form(?:-\w+)?)\b/g,
+      '$1',
+    ),
   );
 }
 
@@ -204,9 +239,16 @@ const messages: readonly (readonly string[])[] = [
   ['$params', '$secret'],
   ['$secret', '$params'],
   ['$secret', '$params', '$secret'],
-  ...['key', 'secret', 'app_secret', 'appSecret', 'appsecret', 'app_key', 'secretKey', 'secret_key'].map(
-    (name) => ['$params', `&${name}=`, '$secret'],
-  ),
+  ...[
+    'key',
+    'secret',
+    'app_secret',
+    'appSecret',
+    'appsecret',
+    'app_key',
+    'secretKey',
+    'secret_key',
+  ].map((name) => ['$params', `&${name}=`, '$secret']),
   ['$params'],
 ];
 

@@ -24,7 +24,10 @@ interface Reading {
   with(text: string | null): SignableRequest;
 }
 
-/** Mistakes by which another request was signed than was sent: in each value that the recipe reads, and in the address. */
+/**
+ * Mistakes by which another request was signed than was sent: in each value that the recipe reads,
+ * and in the address.
+ */
 export function* requestSuspects(wrong: ReceivedSignature): Generator<Suspect> {
   const { request, recipe, unsent } = wrong;
   const { params } = request;
@@ -37,10 +40,12 @@ export function* requestSuspects(wrong: ReceivedSignature): Generator<Suspect> {
     const changed = readings.filter(({ text }) => mistake.change(text) !== text);
     const names = new Set(changed.filter(({ isParam }) => isParam).map(({ name }) => name));
     // Where the recipe changes nothing, another recipe says it of all parameters.
-    const isFolded = mistake.id === 'value-case' && params.every(([name]) => name === mistake.change(name));
+    const isFolded =
+      mistake.id === 'value-case' && params.every(([name]) => name === mistake.change(name));
     const isOther = isPlain && (isFolded || mistake.id === 'encoded-once-more');
     for (const { name, text, isParam, with: put } of changed) {
-      if (!(isOther && isParam && names.size === 1)) yield* madeIn(mistake, name, put(mistake.change(text)));
+      if (!(isOther && isParam && names.size === 1))
+        yield* madeIn(mistake, name, put(mistake.change(text)));
     }
     if (names.size > 1 && !isOther && mistake.id !== 'value-case') {
       const all = params.map((param) =>
@@ -51,15 +56,19 @@ export function* requestSuspects(wrong: ReceivedSignature): Generator<Suspect> {
   }
   const filled = params.filter(([, value]) => value !== '');
   if (filled.length < params.length)
-    yield* suspects('empty-value', 'The recipe keeps empty values: sign them too, or do not send them.', [
-      ['without the parameters that are empty', { request: withParams(request, filled) }],
-    ]);
+    yield* suspects(
+      'empty-value',
+      'The recipe keeps empty values: sign them too, or do not send them.',
+      [['without the parameters that are empty', { request: withParams(request, filled) }]],
+    );
   for (const reading of readings) yield* leftOut(reading);
   const query = params.filter((param) => !isInForm(param));
   if (query.length < params.length)
-    yield* suspects('form-left-out', 'Sign the query parameters and the fields of the body together.', [
-      ['without the fields of the form', { request: withParams(request, query) }],
-    ]);
+    yield* suspects(
+      'form-left-out',
+      'Sign the query parameters and the fields of the body together.',
+      [['without the fields of the form', { request: withParams(request, query) }]],
+    );
   yield* suspects(
     'not-sent',
     'Sign the parameters that are sent, and no others.',
@@ -71,11 +80,18 @@ export function* requestSuspects(wrong: ReceivedSignature): Generator<Suspect> {
   yield* suspects(
     'address',
     'Sign the method and the address exactly as the service receives them.',
-    addressesLike(request).map(([how, changed]) => [`with ${how}`, { request: { ...request, ...changed } }]),
+    addressesLike(request).map(([how, changed]) => [
+      `with ${how}`,
+      { request: { ...request, ...changed } },
+    ]),
   );
 }
 
-function madeIn({ id, advice, how }: TextMistake, name: string, request: SignableRequest): Suspect[] {
+function madeIn(
+  { id, advice, how }: TextMistake,
+  name: string,
+  request: SignableRequest,
+): Suspect[] {
   const named = (sentence: string) => sentence.replaceAll('NAME', () => name);
   return suspects(id, named(advice), [[named(how), { request }]]);
 }
@@ -108,16 +124,21 @@ function readingsOf({ request, recipe }: ReceivedSignature): Reading[] {
     ...params
       .slice(0, maxReadings)
       .map((param) => reading(param, (changed) => withValue(request, param[0], changed), true)),
-    ...headers
-      .slice(0, maxReadings)
-      .map((header) =>
-        reading(header, (changed) => ({ ...request, extra: { ...extra, [header[0]]: changed ?? '' } })),
-      ),
-    ...(body === null ? [] : [reading([bodyName, body], (changed) => ({ ...request, body: changed ?? '' }))]),
+    ...headers.slice(0, maxReadings).map((header) =>
+      reading(header, (changed) => ({
+        ...request,
+        extra: { ...extra, [header[0]]: changed ?? '' },
+      })),
+    ),
+    ...(body === null
+      ? []
+      : [reading([bodyName, body], (changed) => ({ ...request, body: changed ?? '' }))]),
   ];
 }
 
-/** A request whose parameter has another value, in its query and its form, too; null leaves it out. */
+/**
+ * A request whose parameter has another value, in its query and its form, too; null leaves it out.
+ */
 function withValue(request: SignableRequest, name: string, value: string | null): SignableRequest {
   const { params, query, body } = request;
   const isForm = params.some((param) => param[0] === name && isInForm(param));
@@ -158,34 +179,56 @@ function textMistakes(
 
 /** Texts as people spoil them, by how often it happens. */
 const valueMistakes: readonly TextMistake[] = [
-  ...textMistakes('time-unit', 'Sign and send NAME as the same text: Unix time in seconds, 10 digits.', [
+  ...textMistakes(
+    'time-unit',
+    'Sign and send NAME as the same text: Unix time in seconds, 10 digits.',
     [
-      'with NAME in milliseconds, and sent in seconds',
-      (text) => (/^1\d{9}$/.test(text) ? `${text}000` : text),
+      [
+        'with NAME in milliseconds, and sent in seconds',
+        (text) => (/^1\d{9}$/.test(text) ? `${text}000` : text),
+      ],
+      [
+        'with NAME in seconds, and sent in milliseconds',
+        (text) => (/^1\d{12}$/.test(text) ? text.slice(0, 10) : text),
+      ],
     ],
+  ),
+  ...textMistakes(
+    'plus',
+    'Sign the text before it is encoded; send a + as %2B, and a space as %20.',
     [
-      'with NAME in seconds, and sent in milliseconds',
-      (text) => (/^1\d{12}$/.test(text) ? text.slice(0, 10) : text),
+      [
+        'with + in NAME where the request, once decoded, has a space',
+        (text) => text.replaceAll(' ', '+'),
+      ],
+      ['with a space in NAME where the request has +', (text) => text.replaceAll('+', ' ')],
     ],
-  ]),
-  ...textMistakes('plus', 'Sign the text before it is encoded; send a + as %2B, and a space as %20.', [
-    ['with + in NAME where the request, once decoded, has a space', (text) => text.replaceAll(' ', '+')],
-    ['with a space in NAME where the request has +', (text) => text.replaceAll('+', ' ')],
-  ]),
-  ...textMistakes('encoded-twice', 'Encode NAME once: a library that builds the query does it already.', [
-    ['before NAME was encoded a first time, and sent encoded twice', decodePercent],
-    ['with NAME decoded as a form', (text) => decodePercent(text.replaceAll('+', ' '))],
-  ]),
-  ...textMistakes('encoded-once-more', 'Sign NAME as the recipe says: encode it once, or not at all.', [
-    ['with NAME percent-encoded once more', encoders.rfc3986],
-    ['with NAME form-encoded once more', encoders.form],
-  ]),
+  ),
+  ...textMistakes(
+    'encoded-twice',
+    'Encode NAME once: a library that builds the query does it already.',
+    [
+      ['before NAME was encoded a first time, and sent encoded twice', decodePercent],
+      ['with NAME decoded as a form', (text) => decodePercent(text.replaceAll('+', ' '))],
+    ],
+  ),
+  ...textMistakes(
+    'encoded-once-more',
+    'Sign NAME as the recipe says: encode it once, or not at all.',
+    [
+      ['with NAME percent-encoded once more', encoders.rfc3986],
+      ['with NAME form-encoded once more', encoders.form],
+    ],
+  ),
   ...textMistakes('value-space', 'Clean the value before it is signed and sent, or not at all.', [
     ['without the white space around the value of NAME', (text) => text.trim()],
     ['with a space behind the value of NAME', (text) => `${text} `],
     ['with a space before the value of NAME', (text) => ` ${text}`],
     ['without the quotes or invisible characters in NAME', (text) => text.replace(paste, '')],
-    ['with ASCII in NAME where the request has full-width characters', (text) => text.normalize('NFKC')],
+    [
+      'with ASCII in NAME where the request has full-width characters',
+      (text) => text.normalize('NFKC'),
+    ],
   ]),
   ...textMistakes(
     'line-end',
@@ -200,17 +243,27 @@ const valueMistakes: readonly TextMistake[] = [
     ['with NAME in lower case', folds.lower],
     ['with NAME in upper case', folds.upper],
   ]),
-  ...textMistakes('unicode-form', 'Sign the bytes that are sent: normalize before, or not at all.', [
-    ['with NAME in another Unicode normal form', (text) => text.normalize('NFD')],
-    ['with NAME in another Unicode normal form', (text) => text.normalize('NFC')],
-  ]),
+  ...textMistakes(
+    'unicode-form',
+    'Sign the bytes that are sent: normalize before, or not at all.',
+    [
+      ['with NAME in another Unicode normal form', (text) => text.normalize('NFD')],
+      ['with NAME in another Unicode normal form', (text) => text.normalize('NFC')],
+    ],
+  ),
 ];
 
 /** The layouts of common JSON libraries; a text that is not a JSON object or list is unchanged. */
-const jsonLayouts: readonly (readonly [how: string, write: (value: object, text: string) => string])[] = [
+const jsonLayouts: readonly (readonly [
+  how: string,
+  write: (value: object, text: string) => string,
+])[] = [
   ['with its non-ASCII characters as \\u escapes', (_, text) => escapeUnicode(text)],
   ['with its slashes escaped', (_, text) => escapeSlashes(text)],
-  ['with its non-ASCII characters and slashes escaped', (_, text) => escapeSlashes(escapeUnicode(text))],
+  [
+    'with its non-ASCII characters and slashes escaped',
+    (_, text) => escapeSlashes(escapeUnicode(text)),
+  ],
   ['without the escapes that were sent in it', (value) => JSON.stringify(value)],
   ['with its keys sorted', (value) => JSON.stringify(sortMembers(value))],
   [
@@ -218,8 +271,14 @@ const jsonLayouts: readonly (readonly [how: string, write: (value: object, text:
     (value) => JSON.stringify(mapMembers(value, (members) => members.reverse())),
   ],
   ['with spaces after its commas and colons', writeSpaced],
-  ['with its keys sorted and spaces after its commas and colons', (value) => writeSpaced(sortMembers(value))],
-  ['with \\u escapes and spaces after its commas and colons', (value) => escapeUnicode(writeSpaced(value))],
+  [
+    'with its keys sorted and spaces after its commas and colons',
+    (value) => writeSpaced(sortMembers(value)),
+  ],
+  [
+    'with \\u escapes and spaces after its commas and colons',
+    (value) => escapeUnicode(writeSpaced(value)),
+  ],
   ['on several lines', (value) => JSON.stringify(value, null, 2)],
   ['on several lines', (value) => JSON.stringify(value, null, 4)],
 ];
@@ -241,7 +300,10 @@ const jsonMistakes = textMistakes(
 );
 
 function escapeUnicode(text: string): string {
-  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return text.replace(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 function escapeSlashes(text: string): string {
@@ -258,7 +320,9 @@ type Member = [name: string, value: unknown];
 function mapMembers(value: unknown, change: (members: Member[]) => Member[]): unknown {
   if (Array.isArray(value)) return value.map((item) => mapMembers(item, change));
   if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).map(([name, inner]): Member => [name, mapMembers(inner, change)]);
+  const members = Object.entries(value).map(
+    ([name, inner]): Member => [name, mapMembers(inner, change)],
+  );
   return Object.fromEntries(change(members));
 }
 
@@ -273,7 +337,10 @@ function writeSpaced(value: unknown): string {
 }
 
 /** The address and method as a proxy or a careless client writes them. */
-function addressesLike({ url, method }: SignableRequest): [how: string, change: Partial<SignableRequest>][] {
+function addressesLike({
+  url,
+  method,
+}: SignableRequest): [how: string, change: Partial<SignableRequest>][] {
   const [, origin = '', path = url] = /^(\w+:\/\/[^/]*)(.*)$/s.exec(url) ?? [];
   const [, first = '', rest = ''] = /^(\/[^/]+)(\/.*)$/s.exec(path) ?? [];
   const urls: [how: string, url: string][] = [

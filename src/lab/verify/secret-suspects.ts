@@ -21,16 +21,23 @@ const appKeyNames = ['app_key', 'appkey', 'appKey', 'app_id', 'appid', 'appId', 
 export function secretSuspects({ request, secret, otherSecrets }: ReceivedSignature): Suspect[] {
   const right = secret.reveal();
   /** Secrets with one remedy; `how` completes "It was signed …". */
-  const kind = (id: string, advice: string, rows: readonly (readonly [how: string, text: string])[]) =>
+  const kind = (
+    id: string,
+    advice: string,
+    rows: readonly (readonly [how: string, text: string])[],
+  ) =>
     suspects(
       id,
       advice,
       rows
-        // The label is not a secret; a request that was copied from a log may have it as its app key.
+        // The label is not a secret; a request that was copied from a log may have it as its app
+        // key.
         .filter(([, text]) => text !== right && text !== secretLabel)
         .map(([how, text]) => [how, { secret: new Secret(text) }]),
     );
-  const sentKeys = appKeyNames.map((name) => paramOf(request, name)).filter((key) => key !== undefined);
+  const sentKeys = appKeyNames
+    .map((name) => paramOf(request, name))
+    .filter((key) => key !== undefined);
   return [
     ...kind('secret-space', 'Store the secret again, without the white space.', [
       ['without the white space that is around the secret here', right.trim()],
@@ -60,9 +67,11 @@ export function secretSuspects({ request, secret, otherSecrets }: ReceivedSignat
         : 'Give the signer the secret that belongs to the app key it sends.',
       otherSecrets.map(({ name, value }) => [`with ${name}`, value.reveal()]),
     ),
-    ...kind('secret-empty', 'Look where the signer reads the secret: the variable or setting is empty.', [
-      ['with an empty secret', ''],
-    ]),
+    ...kind(
+      'secret-empty',
+      'Look where the signer reads the secret: the variable or setting is empty.',
+      [['with an empty secret', '']],
+    ),
     ...kind('secret-case', 'Use the secret exactly as it was issued.', [
       ['with the secret in another letter case', right.toLowerCase()],
       ['with the secret in another letter case', right.toUpperCase()],

@@ -7,7 +7,10 @@ import { type Suspect, suspects } from './suspect.js';
 
 export type Variant = readonly [how: string, recipe: Recipe];
 
-/** Suspects with one remedy, each with another recipe. Not every variant is one that the language takes. */
+/**
+ * Suspects with one remedy, each with another recipe. Not every variant is one that the language
+ * takes.
+ */
 export function kind(id: string, advice: string, variants: readonly Variant[]): Suspect[] {
   return variants.flatMap(([how, recipe]) => {
     const signer = unlessRefused(() => compileRecipe(recipe));
@@ -21,7 +24,10 @@ export const joiners = ['', '\n', '&', '|', ':', ',', ' ', '.', '-', '_', ';', '
 /** A message in other words, and the text between its entries. */
 type MessageVariant = readonly [how: string, entries: readonly string[], join?: string];
 
-/** Mistakes in the texts of a rule: its message, its steps, its key, and the parts that are digested by themselves. */
+/**
+ * Mistakes in the texts of a rule: its message, its steps, its key, and the parts that are digested
+ * by themselves.
+ */
 export function messageVariants(recipe: Recipe): Suspect[] {
   const { message, join, steps } = recipe;
   const parts = entriesOf(recipe);
@@ -32,7 +38,10 @@ export function messageVariants(recipe: Recipe): Suspect[] {
       'Write the message as the recipe says.',
       divided
         .flatMap((entries) => entryVariants(entries.slice(0, maxEntries), join))
-        .map(([how, entries, between = join]) => [how, { ...recipe, message: entries, join: between }]),
+        .map(([how, entries, between = join]) => [
+          how,
+          { ...recipe, message: entries, join: between },
+        ]),
     ),
     ...kind(
       'part',
@@ -57,7 +66,9 @@ export function messageVariants(recipe: Recipe): Suspect[] {
       steps.flatMap((step, index): Variant[] => {
         const place = index === 0 ? 'the message' : 'a digest that is digested again';
         const lengthened = { ...recipe, steps: steps.toSpliced(index, 0, 'append:\n') };
-        return parseDigest(step) === null ? [] : [[`with a line break at the end of ${place}`, lengthened]];
+        return parseDigest(step) === null
+          ? []
+          : [[`with a line break at the end of ${place}`, lengthened]];
       }),
     ),
   ];
@@ -78,12 +89,21 @@ function innerTexts(recipe: Recipe): InnerText[] {
     tokens,
     (entries) =>
       // A key that is not digested is often no longer hex.
-      [...new Set([decode, 'utf8'])].map((as) => withValueAt(recipe, path, { tokens: entries, decode: as })),
+      [...new Set([decode, 'utf8'])].map((as) =>
+        withValueAt(recipe, path, { tokens: entries, decode: as }),
+      ),
   ];
-  const listText = (where: string, path: string, texts: readonly string[], start?: string): InnerText => [
+  const listText = (
+    where: string,
+    path: string,
+    texts: readonly string[],
+    start?: string,
+  ): InnerText => [
     where,
     texts,
-    (entries) => [withValueAt(recipe, path, start === undefined ? entries : start + entries.join(''))],
+    (entries) => [
+      withValueAt(recipe, path, start === undefined ? entries : start + entries.join('')),
+    ],
   ];
   return [
     keyText('the key', 'key', key),
@@ -99,14 +119,23 @@ function innerTexts(recipe: Recipe): InnerText[] {
       ([name, text]): InnerText => [
         `the added value ${name}`,
         [text],
-        (entries) => [withValueAt(recipe, 'params.add', { ...params.add, [name]: entries.join('') })],
+        (entries) => [
+          withValueAt(recipe, 'params.add', { ...params.add, [name]: entries.join('') }),
+        ],
       ],
     ),
   ];
 }
 
-/** Each entry of the message left out, each two swapped, other tokens for it, other texts between, a line break more. */
-function entryVariants(entries: readonly string[], join: string, where = 'the message'): MessageVariant[] {
+/**
+ * Each entry of the message left out, each two swapped, other tokens for it, other texts between, a
+ * line break more.
+ */
+function entryVariants(
+  entries: readonly string[],
+  join: string,
+  where = 'the message',
+): MessageVariant[] {
   const last = entries.length - 1;
   if (last < 0) return [];
   const variants: MessageVariant[] = [
@@ -115,7 +144,10 @@ function entryVariants(entries: readonly string[], join: string, where = 'the me
       .flatMap((other): MessageVariant[] => {
         const how = `with ${joinWords(other)} the parts of ${where}`;
         const inside = withSeparator(entries, join, other);
-        return [[how, entries, other], ...(inside ? [[`${how}, and in them`, inside, other] as const] : [])];
+        return [
+          [how, entries, other],
+          ...(inside ? [[`${how}, and in them`, inside, other] as const] : []),
+        ];
       }),
     [`with a line break at the end of ${where}`, entries.with(last, `${entries[last]}\n`)],
     [`with ${joinWords(join)} the last part and nothing behind it`, [...entries, '']],
@@ -131,7 +163,8 @@ function entryVariants(entries: readonly string[], join: string, where = 'the me
     if (entries.length > 2) variants.push([`with ${entryWords(entry)} alone in ${where}`, [entry]]);
     if (entry !== '')
       variants.push([`with nothing in the place of ${entryWords(entry)}`, entries.with(index, '')]);
-    for (const [how, changed] of replacementsIn(entry)) variants.push([how, entries.with(index, changed)]);
+    for (const [how, changed] of replacementsIn(entry))
+      variants.push([how, entries.with(index, changed)]);
   }
   for (const [one, other, swapped] of swapsOf(entries))
     variants.push([`with ${entryWords(one)} and ${entryWords(other)} swapped`, swapped]);
@@ -153,7 +186,10 @@ const replacements = [
   ['$body.md5', '$body'],
 ] as const;
 
-/** The entry without each of its parts, and with each replaced that may be taken for another one, or without a change. */
+/**
+ * The entry without each of its parts, and with each replaced that may be taken for another one, or
+ * without a change.
+ */
 function replacementsIn(entry: string): (readonly [how: string, entry: string])[] {
   const parts = entriesOf({ message: [entry], join: '' });
   return parts.flatMap((part, index) =>
@@ -165,30 +201,34 @@ function replacementsIn(entry: string): (readonly [how: string, entry: string])[
 }
 
 /**
- * A token that may be taken for another one; without each of its modifiers, and with it twice; with a digest in hex, or in
- * base64 of hex; and always there, if it is optional.
+ * A token that may be taken for another one; without each of its modifiers, and with it twice; with
+ * a digest in hex, or in base64 of hex; and always there, if it is optional.
  */
 function lessChanged(text: string): string[] {
-  return parseTemplate(text, 'message').tokens.flatMap(({ source, name, modifiers, written, optional }) => {
-    const inner = optional?.inner ?? written;
-    const write = (others: readonly string[]) =>
-      text.replace(inner, () => [`\${${name === '' ? source : `${source}:${name}`}}`, ...others].join('.'));
-    const [before = '', after = ''] = optional === null ? [] : text.slice(2, -1).split(inner);
-    const always = `${before}${inner}${after.split('|', 1)[0]}`;
-    const changed = modifiers.flatMap((modifier, index) => [
-      write(modifiers.toSpliced(index, 1)),
-      write(modifiers.toSpliced(index, 0, modifier)),
-      ...(modifier.endsWith(':base64')
-        ? [[], ['base64']].map((more) =>
-            write(modifiers.toSpliced(index, 1, modifier.replace(':base64', ''), ...more)),
-          )
-        : []),
-    ]);
-    const others = replacements.flatMap(([token, other]) =>
-      token === inner ? [text.replace(inner, () => other)] : [],
-    );
-    return [...others, ...(optional === null ? [] : [always, `$[${always}]`]), ...changed];
-  });
+  return parseTemplate(text, 'message').tokens.flatMap(
+    ({ source, name, modifiers, written, optional }) => {
+      const inner = optional?.inner ?? written;
+      const write = (others: readonly string[]) =>
+        text.replace(inner, () =>
+          [`\${${name === '' ? source : `${source}:${name}`}}`, ...others].join('.'),
+        );
+      const [before = '', after = ''] = optional === null ? [] : text.slice(2, -1).split(inner);
+      const always = `${before}${inner}${after.split('|', 1)[0]}`;
+      const changed = modifiers.flatMap((modifier, index) => [
+        write(modifiers.toSpliced(index, 1)),
+        write(modifiers.toSpliced(index, 0, modifier)),
+        ...(modifier.endsWith(':base64')
+          ? [[], ['base64']].map((more) =>
+              write(modifiers.toSpliced(index, 1, modifier.replace(':base64', ''), ...more)),
+            )
+          : []),
+      ]);
+      const others = replacements.flatMap(([token, other]) =>
+        token === inner ? [text.replace(inner, () => other)] : [],
+      );
+      return [...others, ...(optional === null ? [] : [always, `$[${always}]`]), ...changed];
+    },
+  );
 }
 
 function entryWords(entry: string): string {

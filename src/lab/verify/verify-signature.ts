@@ -23,13 +23,16 @@ export interface Verification {
   readonly received: string;
   /** The stages of the right signature; `digest` is the expected one. */
   readonly explanation: Explanation;
-  /** For a wrong one: the likely mistakes, the likeliest first; empty where no usual mistake explains it. */
+  /**
+   * For a wrong one: the likely mistakes, the likeliest first; empty where no usual mistake
+   * explains it.
+   */
   readonly findings: readonly Finding[];
 }
 
 /**
- * Verifies a signature, and names the usual mistake that explains a wrong one. One candidate at a time, so that a caller
- * can do other work, or stop, between them.
+ * Verifies a signature, and names the usual mistake that explains a wrong one. One candidate at a
+ * time, so that a caller can do other work, or stop, between them.
  */
 export function* verification(wrong: ReceivedSignature): Generator<void, Verification> {
   const { signer, request, secret, received } = wrong;
@@ -40,13 +43,16 @@ export function* verification(wrong: ReceivedSignature): Generator<void, Verific
 
 const maxFindings = 3;
 
-/** The most that a search for mistakes tries: candidates, and characters of their requests and messages. */
+/**
+ * The most that a search for mistakes tries: candidates, and characters of their requests and
+ * messages.
+ */
 const maxTried = 60_000;
 const maxCharacters = 60_000_000;
 
 /**
- * The usual mistakes that explain the received signature, the likeliest first: one in writing the right digest, else
- * single ones, else two of different kinds together. Empty where none does.
+ * The usual mistakes that explain the received signature, the likeliest first: one in writing the
+ * right digest, else single ones, else two of different kinds together. Empty where none does.
  */
 function* mistakeSearch(wrong: ReceivedSignature): Generator<void, readonly Finding[]> {
   const { url, query = '', params, body } = wrong.request;
@@ -73,8 +79,9 @@ function* mistakeSearch(wrong: ReceivedSignature): Generator<void, readonly Find
 }
 
 /**
- * The likeliest single mistake that explains the received signature, and the same mistake applied to `shown`, for
- * example a masked request; null where it would change nothing there. A search for pairs takes many times as long.
+ * The likeliest single mistake that explains the received signature, and the same mistake applied
+ * to `shown`, for example a masked request; null where it would change nothing there. A search for
+ * pairs takes many times as long.
  */
 export function likeliestMistake(
   wrong: ReceivedSignature,
@@ -97,11 +104,16 @@ function sameMistake(other: ReceivedSignature, { id, says }: Mistake): Signature
 }
 
 /** The single mistakes that give a text to sign, which has the label in place of the secret. */
-export function messageMistakes(signed: Omit<ReceivedSignature, 'received'>, message: string): Mistake[] {
+export function messageMistakes(
+  signed: Omit<ReceivedSignature, 'received'>,
+  message: string,
+): Mistake[] {
   const wrong = { ...signed, received: '' };
   return [...singlesOf(wrong)].flatMap(([suspect]) => {
     const { signer, request, secret } = { ...wrong, ...suspect.change };
-    return unlessRefused(() => signer.explain(request, secret).message) === message ? [suspect] : [];
+    return unlessRefused(() => signer.explain(request, secret).message) === message
+      ? [suspect]
+      : [];
   });
 }
 
@@ -113,7 +125,10 @@ function* singlesOf(wrong: ReceivedSignature): Generator<[Suspect]> {
   for (const kind of suspectsOf(wrong)) for (const suspect of kind) yield [suspect];
 }
 
-/** The most suspects of a kind that are tried together with others, and with others of their own kind. */
+/**
+ * The most suspects of a kind that are tried together with others, and with others of their own
+ * kind.
+ */
 const maxPaired = 300;
 const maxAlike = 100;
 
@@ -129,7 +144,10 @@ function* pairsOf(wrong: ReceivedSignature): Generator<Suspect[]> {
   for (const one of ofRequest) for (const other of ofRecipe) yield [one, other];
 }
 
-/** The mistakes, with that of the digest's format where there is one; null where they do not explain the signature. */
+/**
+ * The mistakes, with that of the digest's format where there is one; null where they do not explain
+ * the signature.
+ */
 function explain(wrong: ReceivedSignature, suspects: readonly Suspect[]): Finding | null {
   const changes = suspects.map(({ change }) => change);
   const { signer, request, secret }: SignatureInputs = Object.assign({}, wrong, ...changes);

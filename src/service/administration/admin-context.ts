@@ -27,8 +27,8 @@ export interface AdminContext {
 type Line = Omit<NewAuditLine, 'actor'>;
 
 /**
- * Does work in a transaction that also stores a line for the audit, unless there was nothing to change: then the work
- * returns `null` or `false`, or a line that is made of its result is `null`.
+ * Does work in a transaction that also stores a line for the audit, unless there was nothing to
+ * change: then the work returns `null` or `false`, or a line that is made of its result is `null`.
  */
 export function audited<T>(
   { store, actor }: AdminContext,
@@ -38,7 +38,8 @@ export function audited<T>(
   return store.write(async (records) => {
     const result = await work(records);
     const made = typeof line === 'function' ? line(result) : line;
-    if (made !== null && result !== null && result !== false) await records.audit.add({ actor, ...made });
+    if (made !== null && result !== null && result !== false)
+      await records.audit.add({ actor, ...made });
     return result;
   });
 }
@@ -60,7 +61,10 @@ export class NotFoundError extends UserInfoError {
   /** @internal */
   static override readonly name: string = 'NotFoundError';
   readonly code = 'NOT_FOUND';
-  /** The code with which a request for it is answered: 40401 for a user, 40101 for an app, 40106 for a code. */
+  /**
+   * The code with which a request for it is answered: 40401 for a user, 40101 for an app, 40106 for
+   * a code.
+   */
   readonly resultCode: ResultCode;
 
   constructor(resultCode: ResultCode, message: string, options?: UserInfoErrorOptions) {
@@ -69,7 +73,9 @@ export class NotFoundError extends UserInfoError {
   }
 }
 
-/** Maximum length of a key of the store, in characters: PostgreSQL indexes at most some 2700 bytes. */
+/**
+ * Maximum length of a key of the store, in characters: PostgreSQL indexes at most some 2700 bytes.
+ */
 const maxKeyLength = 255;
 
 /**
@@ -82,7 +88,9 @@ export function checkKey(name: string, text: string): string {
   const fault = textFault(text);
   if (fault !== null) throw new InvalidInputError(`${name} ${quoteName(text)} ${fault}`);
   if (text.length > maxKeyLength) {
-    throw new InvalidInputError(`${name} has ${text.length} characters; the maximum is ${maxKeyLength}`);
+    throw new InvalidInputError(
+      `${name} has ${text.length} characters; the maximum is ${maxKeyLength}`,
+    );
   }
   return text;
 }
@@ -110,8 +118,8 @@ export function checkSeconds(name: string, seconds: number): number {
 const pageSize = 500;
 
 /**
- * Lists everything page by page: it is never held whole, and no transaction stays open between two pages. `after`
- * is the key of the last item, `first` at first.
+ * Lists everything page by page: it is never held whole, and no transaction stays open between two
+ * pages. `after` is the key of the last item, `first` at first.
  */
 export async function* listAll<T, Key = string>(
   readPage: (after: Key, limit: number) => Promise<readonly T[]>,

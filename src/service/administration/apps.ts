@@ -49,7 +49,10 @@ export interface ListedApp {
   /** Unix time in seconds. */
   readonly created_at: number;
   readonly disabled: boolean;
-  /** Until when the secret before the current one is valid, Unix time in seconds; absent if there is none. */
+  /**
+   * Until when the secret before the current one is valid, Unix time in seconds; absent if there is
+   * none.
+   */
   readonly old_secret_until?: number;
   /** Absent for the default recipes. */
   readonly recipes?: SigningRecipes;
@@ -75,7 +78,10 @@ export interface AppOperations {
    * @throws NotFoundError (40101)
    * @throws InvalidInputError for an invalid overlap
    */
-  rotateSecret(app: { readonly appKey: string; readonly overlapSeconds?: number }): Promise<AppCredentials>;
+  rotateSecret(app: {
+    readonly appKey: string;
+    readonly overlapSeconds?: number;
+  }): Promise<AppCredentials>;
   /**
    * Makes the secret before the current one invalid.
    *
@@ -103,12 +109,12 @@ export interface AppOperations {
     readonly recipes?: NewApp['recipes'] | null;
   }): Promise<void>;
   /**
-   * Encrypts with the first master key the secrets that are not yet encrypted with it; returns the number of their
-   * apps.
+   * Encrypts with the first master key the secrets that are not yet encrypted with it; returns the
+   * number of their apps.
    *
    * @throws InvalidInputError if no master key is given
-   * @throws StoreUnavailableError if the key of a secret is not given, or, after all others are encrypted, for a secret
-   * that was changed in the database
+   * @throws StoreUnavailableError if the key of a secret is not given, or, after all others are
+   * encrypted, for a secret that was changed in the database
    */
   encryptSecrets(): Promise<number>;
   /** @throws NotFoundError (40101) */
@@ -125,14 +131,23 @@ export function appOperations(context: AdminContext): AppOperations {
       app && { action: `app ${action}`, tenant_code: app.tenant_code, subject: appKey };
     const app = await audited(context, lineOf, ({ apps }) => apps.change(...change));
     if (app !== null) return app;
-    throw new NotFoundError(resultCode.unknownAppKey, `there is no app with the key ${quoteName(appKey)}`);
+    throw new NotFoundError(
+      resultCode.unknownAppKey,
+      `there is no app with the key ${quoteName(appKey)}`,
+    );
   };
   const change = async (...given: Parameters<typeof changed>) => {
     await changed(...given);
   };
   return {
     async createApp(given) {
-      const { tenantCode, channel, appKey = `app_${randomHex(appKeyBytes)}`, appSecret, recipes } = given;
+      const {
+        tenantCode,
+        channel,
+        appKey = `app_${randomHex(appKeyBytes)}`,
+        appSecret,
+        recipes,
+      } = given;
       const app: AddedApp = {
         app_key: checkKey('app_key', appKey),
         app_secret: appSecret === undefined ? newSecret() : toSecret(appSecret),
@@ -156,14 +171,21 @@ export function appOperations(context: AdminContext): AppOperations {
       for await (const { tenant_code, channel, app_key, created_at, ...app } of all) {
         const disabled = app.disabled === 1;
         const old = app.old_secret === null ? {} : { old_secret_until: app.old_until };
-        const signing = app.recipes === null ? {} : { recipes: parseSigningRecipes(JSON.parse(app.recipes)) };
+        const signing =
+          app.recipes === null ? {} : { recipes: parseSigningRecipes(JSON.parse(app.recipes)) };
         yield { tenant_code, channel, app_key, created_at, disabled, ...old, ...signing };
       }
     },
     async rotateSecret({ appKey, overlapSeconds = 0 }) {
       const app_secret = newSecret();
       if (overlapSeconds !== 0) checkSeconds('the overlap', overlapSeconds);
-      const app = await changed('rotate-secret', 'rotateAppSecret', appKey, app_secret, overlapSeconds);
+      const app = await changed(
+        'rotate-secret',
+        'rotateAppSecret',
+        appKey,
+        app_secret,
+        overlapSeconds,
+      );
       return { ...app, app_key: appKey, app_secret };
     },
     retireSecret: ({ appKey }) => change('retire-secret', 'retireAppSecret', appKey),
@@ -182,7 +204,9 @@ export function appOperations(context: AdminContext): AppOperations {
         const subject = count === 1 ? '1 app' : `${count} apps`;
         return count === 0 ? null : { action: 'app encrypt-secrets', tenant_code: null, subject };
       };
-      const { encrypted, unreadable } = await audited(context, lineOf, ({ apps }) => apps.encryptAll());
+      const { encrypted, unreadable } = await audited(context, lineOf, ({ apps }) =>
+        apps.encryptAll(),
+      );
       // The others are encrypted.
       if (unreadable !== undefined) throw unreadable;
       return encrypted;

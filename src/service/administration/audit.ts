@@ -11,8 +11,8 @@ const end: AuditKey = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
 export interface AuditOperations {
   /**
-   * The last actions of operators, newest first, read page by page. Codes that a process counted in a
-   * minute are one line.
+   * The last actions of operators, newest first, read page by page. Codes that a process counted in
+   * a minute are one line.
    *
    * @throws InvalidInputError for an invalid filter, or a value that several users have
    */
@@ -52,9 +52,13 @@ async function digestsOf(store: Store, user: NamedUser): Promise<string[]> {
   const named = toPassbackUser(user);
   const digests = [named, null].map((one) => store.digestOf(tenantCode, one));
   if (named.by === 'union_id') return digests;
-  const [found, another] = await store.read(({ users }) => users.listByValue(tenantCode, named, '', 2));
+  const [found, another] = await store.read(({ users }) =>
+    users.listByValue(tenantCode, named, '', 2),
+  );
   if (another !== undefined) {
-    throw new InvalidInputError('several users have this value', { hint: 'Name the user by union ID.' });
+    throw new InvalidInputError('several users have this value', {
+      hint: 'Name the user by union ID.',
+    });
   }
   if (found === undefined) return digests;
   return [...digests, store.digestOf(tenantCode, { by: 'union_id', unionId: found.union_id })];

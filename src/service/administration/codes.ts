@@ -51,8 +51,8 @@ export interface CodeOperations {
    */
   issueCode(code: NewCode): Promise<Code>;
   /**
-   * Issues a code to each of several users, in one transaction. The audit has the number of those that were issued in a
-   * minute.
+   * Issues a code to each of several users, in one transaction. The audit has the number of those
+   * that were issued in a minute.
    *
    * @returns the codes in the order of the users; `null` for a user that does not exist
    * @throws InvalidInputError for an invalid option
@@ -116,7 +116,10 @@ export function codeOperations(context: AdminContext): CodeOperations {
     async revokeCode({ tenantCode, code }) {
       const line = { action: 'code revoke', tenant_code: tenantCode, subject: maskText(code) };
       if (await audited(context, line, ({ codes }) => codes.remove(tenantCode, code))) return;
-      throw new NotFoundError(resultCode.codeNotValid, `tenant ${quoteName(tenantCode)} has no such code`);
+      throw new NotFoundError(
+        resultCode.codeNotValid,
+        `tenant ${quoteName(tenantCode)} has no such code`,
+      );
     },
   };
 }

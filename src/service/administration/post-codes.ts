@@ -16,11 +16,14 @@ const maxCodes = 500;
 /** Maximum size of a body, in bytes: so many union IDs of the maximum length fit. */
 const maxBytes = 1_048_576;
 
-/** A shorter token could be guessed; clients encode other characters of a header in different ways. */
+/**
+ * A shorter token could be guessed; clients encode other characters of a header in different ways.
+ */
 const possibleToken = /^[\x20-\x7e]{16,}$/;
 
 /**
- * Answers `POST /codes` on an address: issues codes to the users that its body names, if it carries one of the tokens.
+ * Answers `POST /codes` on an address: issues codes to the users that its body names, if it carries
+ * one of the tokens.
  *
  * @throws InvalidInputError for a token that is too short, or that a header cannot carry
  */
@@ -31,10 +34,13 @@ export function answerCodes(
   log: Log,
 ) {
   if (tokens.some((token) => !possibleToken.test(token.reveal()))) {
-    throw new InvalidInputError('an admin token has fewer than 16 characters, or some that are not ASCII', {
-      hint: 'Create one:',
-      commands: ['openssl rand -hex 32'],
-    });
+    throw new InvalidInputError(
+      'an admin token has fewer than 16 characters, or some that are not ASCII',
+      {
+        hint: 'Create one:',
+        commands: ['openssl rand -hex 32'],
+      },
+    );
   }
   if (!isLoopback(urlHost(host))) log({ event: 'unencrypted_token', host });
   const digestOf = (text: string) => createHash('sha256').update(text).digest();
@@ -49,7 +55,8 @@ export function answerCodes(
     }
     const size = headers['content-length'];
     if (size === undefined) return refusal(411, 'LENGTH_REQUIRED', 'Content-Length is missing');
-    if (Number(size) > maxBytes) return refusal(413, 'TOO_LARGE', `a body has at most ${maxBytes} bytes`);
+    if (Number(size) > maxBytes)
+      return refusal(413, 'TOO_LARGE', `a body has at most ${maxBytes} bytes`);
     const body = await request.toArray().catch(() => null);
     if (body === null) return refusal(400, 'CUT_OFF', 'the body is cut off');
     try {
@@ -100,7 +107,9 @@ function parseBody(body: Buffer): Parameters<CodeOperations['issueCodes']>[0] {
   const fault = jsonFault(text);
   if (fault !== null) throw new InvalidInputError(`the body: ${fault}`);
   checkMembers(bodyMembers, json);
-  const { tenant_code, union_ids, info_names, ttl_seconds, uses } = json as Readonly<Record<string, unknown>>;
+  const { tenant_code, union_ids, info_names, ttl_seconds, uses } = json as Readonly<
+    Record<string, unknown>
+  >;
   const wanted = {
     tenantCode: tenant_code,
     unionIds: union_ids,

@@ -26,17 +26,21 @@ export interface UserOperations {
    */
   putUser(record: UserRecord): Promise<void>;
   /**
-   * Stores records, each given as itself or as JSON text, in transactions of up to 5000, and returns their number.
-   * Records before an invalid one are stored. The audit has a line for each transaction: the user, or their number.
+   * Stores records, each given as itself or as JSON text, in transactions of up to 5000, and
+   * returns their number. Records before an invalid one are stored. The audit has a line for each
+   * transaction: the user, or their number.
    *
-   * @throws InvalidInputError that names a field, as soon as a record is invalid: no further one is taken
+   * @throws InvalidInputError that names a field, as soon as a record is invalid: no further one is
+   * taken
    */
-  putUsers(records: Iterable<UserRecord | string> | AsyncIterable<UserRecord | string>): Promise<number>;
+  putUsers(
+    records: Iterable<UserRecord | string> | AsyncIterable<UserRecord | string>,
+  ): Promise<number>;
   /** @throws NotFoundError (40401) */
   getUser(user: UserKey): Promise<UserRecord>;
   /**
-   * The users of a tenant that have a value under a key, as a passback with `primary_key` finds them (§4.2), ordered by
-   * ID; all of them where several have it.
+   * The users of a tenant that have a value under a key, as a passback with `primary_key` finds
+   * them (§4.2), ordered by ID; all of them where several have it.
    */
   findUsers(value: {
     readonly tenantCode: string;
@@ -46,7 +50,8 @@ export interface UserOperations {
   /** The users of a tenant, ordered by ID, read page by page. */
   listUsers(tenant: { readonly tenantCode: string }): AsyncIterable<UserRecord>;
   /**
-   * Deletes a user: the record, its index and its codes. After that, no table holds a value or the ID of the user.
+   * Deletes a user: the record, its index and its codes. After that, no table holds a value or the
+   * ID of the user.
    *
    * @returns the number of deleted rows, by kind
    * @throws NotFoundError (40401)
@@ -63,7 +68,9 @@ export function userOperations(context: AdminContext): UserOperations {
   return {
     async putUser(record) {
       const checked = checkRecord(JSON.stringify(record));
-      await audited(context, lineFor('put', keyOf(checked)), ({ users }) => users.putAll([checked]));
+      await audited(context, lineFor('put', keyOf(checked)), ({ users }) =>
+        users.putAll([checked]),
+      );
     },
     async putUsers(records) {
       let stored = 0;
@@ -72,8 +79,11 @@ export function userOperations(context: AdminContext): UserOperations {
       const put = async (together: readonly UserRecord[]) => {
         const [first] = together;
         const counted = { tenant_code: null, subject: `${together.length} users` };
-        const of = together.length === 1 && first !== undefined ? subjectOf(store, keyOf(first)) : counted;
-        await audited(context, { action: 'user put', ...of }, ({ users }) => users.putAll(together));
+        const of =
+          together.length === 1 && first !== undefined ? subjectOf(store, keyOf(first)) : counted;
+        await audited(context, { action: 'user put', ...of }, ({ users }) =>
+          users.putAll(together),
+        );
         stored += together.length;
       };
       // One batch is stored while the next one is read. After a failure none is.

@@ -1,7 +1,9 @@
 import { UserInfoError, type UserInfoErrorOptions } from '../../core/contract/errors.js';
 import { resultCode } from '../../core/contract/result-codes.js';
 
-/** Why the service, or its database, cannot be started. OLD_SCHEMA: its migrations were not applied. */
+/**
+ * Why the service, or its database, cannot be started. OLD_SCHEMA: its migrations were not applied.
+ */
 export type StartFault = 'PORT_IN_USE' | 'CANNOT_LISTEN' | 'CANNOT_OPEN_DATABASE' | 'OLD_SCHEMA';
 
 /** The next step where a database is missing. */
@@ -21,15 +23,18 @@ export class StartError extends UserInfoError {
   static override readonly name: string = 'StartError';
   readonly code: StartFault;
 
-  constructor(message: string, options: UserInfoErrorOptions & { readonly code?: StartFault } = {}) {
+  constructor(
+    message: string,
+    options: UserInfoErrorOptions & { readonly code?: StartFault } = {},
+  ) {
     super(message, options);
     this.code = options.code ?? 'CANNOT_OPEN_DATABASE';
   }
 }
 
 /**
- * The database cannot answer now: locked, full, read-only, closed or damaged. Nothing of this unit of work was
- * stored.
+ * The database cannot answer now: locked, full, read-only, closed or damaged. Nothing of this unit
+ * of work was stored.
  *
  * @example
  * if (error instanceof StoreUnavailableError) console.error('try again', error.hint);
@@ -42,10 +47,11 @@ export class StoreUnavailableError extends UserInfoError {
 }
 
 /** Why a statement that should show whether one can write shows nothing. */
-export const nothingWritten = 'the row is missing that shows whether the database can be written to';
+export const nothingWritten =
+  'the row is missing that shows whether the database can be written to';
 
 /**
- * The database is well, but this unit of work got no turn: a row that it needs stays locked, or too many wait. Nothing of
- * it was stored.
+ * The database is well, but this unit of work got no turn: a row that it needs stays locked, or too
+ * many wait. Nothing of it was stored.
  */
 export class DatabaseBusyError extends StoreUnavailableError {}

@@ -3,9 +3,9 @@ import { missingDatabase, StartError, StoreUnavailableError } from './errors.js'
 import type { Sql, SqlDriver } from './sql-driver.js';
 
 /**
- * A schema in steps. A released step never changes, and only adds to the tables: programs of an older version that run
- * go on beside it. A step that adds an index to an older table says IF NOT EXISTS: an operator of a large database
- * creates it before, beside the service.
+ * A schema in steps. A released step never changes, and only adds to the tables: programs of an
+ * older version that run go on beside it. A step that adds an index to an older table says IF NOT
+ * EXISTS: an operator of a large database creates it before, beside the service.
  */
 export interface Schema {
   /** The table that records which steps were applied. */
@@ -31,8 +31,10 @@ export interface Migration {
 /**
  * Brings the schema up to date, in one transaction; several processes do so one after the other.
  *
- * @throws StartError for a newer schema, an older one without `upgrade`, or the tables of another application
- * @throws StoreUnavailableError if a table stays locked by another transaction, or the server does not create it
+ * @throws StartError for a newer schema, an older one without `upgrade`, or the tables of another
+ * application
+ * @throws StoreUnavailableError if a table stays locked by another transaction, or the server does
+ * not create it
  */
 export async function migrate(
   driver: SqlDriver,
@@ -59,13 +61,19 @@ export async function migrate(
   return { from: await driver.write((sql) => applySteps(sql, schema)).catch(refused), to };
 }
 
-/** A server that is set up otherwise, as with an event trigger or without the schema to create in, says so itself. */
+/**
+ * A server that is set up otherwise, as with an event trigger or without the schema to create in,
+ * says so itself.
+ */
 function refused(error: unknown): never {
   if (!(error instanceof Error && 'severity' in error)) throw error;
-  throw new StoreUnavailableError(`the server does not create the tables: ${quoteName(error.message)}`, {
-    hint: 'Look at what is set for its user and for the database, such as search_path.',
-    cause: error,
-  });
+  throw new StoreUnavailableError(
+    `the server does not create the tables: ${quoteName(error.message)}`,
+    {
+      hint: 'Look at what is set for its user and for the database, such as search_path.',
+      cause: error,
+    },
+  );
 }
 
 /**
@@ -87,11 +95,14 @@ function noTable(error: unknown): number {
   return 0;
 }
 
-/** Returns the number of the last step that was applied before; another process may have applied them all by now. */
+/**
+ * Returns the number of the last step that was applied before; another process may have applied
+ * them all by now.
+ */
 async function applySteps(sql: Sql, schema: Schema): Promise<number> {
   const { table, steps } = schema;
-  // What the service does with a table waits as long as this for another transaction that reads it, such as pg_dump.
-  // The driver runs the transaction again for some seconds.
+  // What the service does with a table waits as long as this for another transaction that reads it,
+  // such as pg_dump. The driver runs the transaction again for some seconds.
   await sql.run("SET LOCAL lock_timeout = '100ms'");
   await sql.all('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [table]);
   await sql.run(`CREATE TABLE IF NOT EXISTS ${table} (version BIGINT NOT NULL PRIMARY KEY)`);
@@ -109,7 +120,8 @@ async function refuseForeignTables(sql: Sql, owner: string): Promise<void> {
   const tables =
     await sql.all(`SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace
     AND relkind IN ('r', 'p') AND oid NOT IN (SELECT objid FROM pg_depend WHERE deptype = 'e')`);
-  if (tables.length === 0 || tables.some(({ relname }) => String(relname).startsWith('userinfo_'))) return;
+  if (tables.length === 0 || tables.some(({ relname }) => String(relname).startsWith('userinfo_')))
+    return;
   throw new StartError('the database holds the tables of another application', {
     hint: `Use a separate database for ${owner}.`,
   });

@@ -7,6 +7,12 @@ declare module 'pgpass' {
     readonly database?: string | undefined;
   }
 
-  /** Passes on the password of a connection; `undefined` if the file is missing or has no entry for it. */
-  export default function pgpass(connection: Connection, done: (password: string | undefined) => void): void;
+  /**
+   * Passes on the password of a connection; `undefined` if the file is missing or has no entry for
+   * it.
+   */
+  export default function pgpass(
+    connection: Connection,
+    done: (password: string | undefined) => void,
+  ): void;
 }

@@ -1,5 +1,11 @@
 import { env } from 'node:process';
-import { Client, type ClientBase, type ClientConfig, type CustomTypesConfig, type PoolConfig } from 'pg';
+import {
+  Client,
+  type ClientBase,
+  type ClientConfig,
+  type CustomTypesConfig,
+  type PoolConfig,
+} from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import pgpass from 'pgpass';
 import { isLoopback, urlHost } from '../../core/contract/base-url.js';
@@ -13,8 +19,8 @@ export type PostgresHost = Readonly<Pick<Client, 'host' | 'port'>>;
 export interface PostgresConfig extends PoolConfig {
   readonly hosts: readonly PostgresHost[];
   /**
-   * Whether the URL says, by `?pgbouncer=true`, that a pooler in transaction mode gives each transaction another session:
-   * nothing may be prepared or set in one.
+   * Whether the URL says, by `?pgbouncer=true`, that a pooler in transaction mode gives each
+   * transaction another session: nothing may be prepared or set in one.
    */
   readonly isPooled: boolean;
   /** Maximum wait for the answer to a statement, in milliseconds. */
@@ -31,7 +37,10 @@ const defaultStatementTimeoutMs = 5000;
 /** Time for the answer to a statement to arrive, in milliseconds, after its maximum duration. */
 const answerGraceMs = 1000;
 
-/** Time that a unit of work has, in milliseconds, beside the longest statement, or the longest wait for a connection. */
+/**
+ * Time that a unit of work has, in milliseconds, beside the longest statement, or the longest wait
+ * for a connection.
+ */
 const workGraceMs = 500;
 
 /** Maximum wait for a connection, free or new, in milliseconds, unless the URL sets another. */
@@ -41,25 +50,27 @@ const connectTimeoutMs = 3000;
 const idleTimeoutMs = 60_000;
 
 /**
- * Time after which a connection is replaced, in seconds, and with it its prepared plans: one that was made while a table
- * was empty would read all of it.
+ * Time after which a connection is replaced, in seconds, and with it its prepared plans: one that
+ * was made while a table was empty would read all of it.
  */
 const maxLifetimeSeconds = 60;
 
-/** Maximum wait for a locked row, in milliseconds: longer, work waits without keeping a connection. */
+/**
+ * Maximum wait for a locked row, in milliseconds: longer, work waits without keeping a connection.
+ */
 export const lockTimeoutMs = 100;
 
 /**
- * Time after which the system asks whether the other side of an idle connection is still there, in milliseconds: once a
- * second from then on, ten times. Its default is two hours.
+ * Time after which the system asks whether the other side of an idle connection is still there, in
+ * milliseconds: once a second from then on, ten times. Its default is two hours.
  */
 const keepAliveInitialDelayMillis = 5000;
 
 const integerTypes = new Set([20, 21, 23]);
 
 /**
- * The configuration of the pool: the URL, completed as libpq does it, from PGUSER and other variables, PGPASSWORD
- * or the password file.
+ * The configuration of the pool: the URL, completed as libpq does it, from PGUSER and other
+ * variables, PGPASSWORD or the password file.
  *
  * @throws StartError that shows nothing of an invalid URL
  */
@@ -69,7 +80,8 @@ export function postgresConfig(url: string): PostgresConfig {
   const hosts = clients.map(({ host, port }) => ({ host, port }));
   const isPooled = pgbouncer === 'true';
   const statementTimeoutMs = Number(given.statement_timeout ?? defaultStatementTimeoutMs);
-  const connectTimeout = connect_timeout === undefined ? connectTimeoutMs : Number(connect_timeout) * 1000;
+  const connectTimeout =
+    connect_timeout === undefined ? connectTimeoutMs : Number(connect_timeout) * 1000;
   return {
     application_name: 'userinfo',
     ...settings,
@@ -94,7 +106,10 @@ export function postgresConfig(url: string): PostgresConfig {
   };
 }
 
-/** TLS with a verified certificate to another machine, unless `sslmode` of the URL or PGSSLMODE says otherwise. */
+/**
+ * TLS with a verified certificate to another machine, unless `sslmode` of the URL or PGSSLMODE says
+ * otherwise.
+ */
 function verifiedTls(given: ClientConfig, hosts: readonly PostgresHost[]): Pick<PoolConfig, 'ssl'> {
   const isHere = hosts.every(({ host }) => host.startsWith('/') || isLoopback(urlHost(host)));
   const mode = given.ssl === undefined ? env.PGSSLMODE : '';
@@ -145,12 +160,20 @@ const optionValues: Readonly<Record<string, readonly [RegExp, string]>> = {
   sslmode: sslModes,
 };
 
-/** The settings of the URL, and a client for each of its servers, in which the environment has completed it. */
-function readUrl(url: string): { readonly given: UrlSettings; readonly clients: readonly Client[] } {
+/**
+ * The settings of the URL, and a client for each of its servers, in which the environment has
+ * completed it.
+ */
+function readUrl(url: string): {
+  readonly given: UrlSettings;
+  readonly clients: readonly Client[];
+} {
   // With an unescaped / ? or # in the password, the rest of it would become part of the host.
-  if (!/^postgres(?:ql)?:\/\//i.test(url) || /^[^:]+:\/\/[^/?#]*[/?#].*[@#]/.test(url)) throw unreadableUrl();
+  if (!/^postgres(?:ql)?:\/\//i.test(url) || /^[^:]+:\/\/[^/?#]*[/?#].*[@#]/.test(url))
+    throw unreadableUrl();
   // Several hosts are no URL: each is parsed by itself.
-  const [, start = '', servers = '', end = ''] = /^([^:]+:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s.exec(url) ?? [];
+  const [, start = '', servers = '', end = ''] =
+    /^([^:]+:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s.exec(url) ?? [];
   const parsed = servers.split(',').map((server) => parseUrl(start + server + end));
   const [given = {}] = parsed;
   for (const [name, [pattern, values]] of Object.entries(optionValues)) {
@@ -173,7 +196,9 @@ function parseUrl(url: string): UrlSettings {
   } catch (error) {
     const { syscall, code } = error as NodeJS.ErrnoException;
     if (syscall === undefined) throw unreadableUrl();
-    throw new StartError(`a certificate that the URL of the database names cannot be read: ${code}`);
+    throw new StartError(
+      `a certificate that the URL of the database names cannot be read: ${code}`,
+    );
   }
 }
 
@@ -201,6 +226,7 @@ const valueTypes: CustomTypesConfig = {
 
 function toSafeInteger(text: string): number {
   const number = Number(text);
-  if (!Number.isSafeInteger(number)) throw new RangeError('an integer of the database is too large');
+  if (!Number.isSafeInteger(number))
+    throw new RangeError('an integer of the database is too large');
   return number;
 }

@@ -1,14 +1,21 @@
 import { Client, type ClientConfig, type QueryConfig, type QueryResult } from 'pg';
 import { DatabaseBusyError, StoreUnavailableError } from './errors.js';
-import { ConnectionLostError, DatabaseNoAnswerError, translatePostgresError } from './postgres-errors.js';
+import {
+  ConnectionLostError,
+  DatabaseNoAnswerError,
+  translatePostgresError,
+} from './postgres-errors.js';
 
-/** The function of PostgreSQL in which a COMMIT waits for a standby, as its notices name it in every language. */
+/**
+ * The function of PostgreSQL in which a COMMIT waits for a standby, as its notices name it in every
+ * language.
+ */
 const standbyWait = 'SyncRepWaitForLSN';
 
 /**
- * Whatever uses a connection that breaks gets the error, so the event needs no more than a listener; that of the pool
- * comes a turn after the server is ready, and it may end the connection in the same segment. pg leaves a socket open
- * where it has no password to send.
+ * Whatever uses a connection that breaks gets the error, so the event needs no more than a
+ * listener; that of the pool comes a turn after the server is ready, and it may end the connection
+ * in the same segment. pg leaves a socket open where it has no password to send.
  */
 export class PostgresClient extends Client {
   constructor(config?: string | ClientConfig) {
@@ -27,7 +34,10 @@ export class PostgresClient extends Client {
 export interface WorkLimits {
   /** When the unit of work ends, by `performance.now()`: it sends nothing more then. */
   readonly deadline: number;
-  /** Maximum wait for an answer in milliseconds: a server that is well cancels a statement before that. */
+  /**
+   * Maximum wait for an answer in milliseconds: a server that is well cancels a statement before
+   * that.
+   */
   readonly answerMs: number;
   /** Called when a statement is not answered in time. It goes on. */
   readonly onSilence: (error: DatabaseNoAnswerError) => void;
@@ -81,7 +91,10 @@ export class PostgresConnection {
     }
   }
 
-  /** Ends the transaction, also after the deadline. If this fails, the connection is lost, and the transaction with it. */
+  /**
+   * Ends the transaction, also after the deadline. If this fails, the connection is lost, and the
+   * transaction with it.
+   */
   async rollBack(): Promise<void> {
     await this.#send('ROLLBACK').catch(() => {});
   }
@@ -117,14 +130,18 @@ export class PostgresConnection {
     });
   }
 
-  /** A COMMIT whose wait for a standby is cancelled succeeds with this notice: the standby may not have it. */
+  /**
+   * A COMMIT whose wait for a standby is cancelled succeeds with this notice: the standby may not
+   * have it.
+   */
   readonly #takeNotice = ({ routine }: { readonly routine?: string | undefined }) => {
     this.#isUnconfirmed ||= routine === standbyWait;
   };
 }
 
 /**
- * Refuses a server that cannot be written to, such as a standby, or does not answer within some milliseconds.
+ * Refuses a server that cannot be written to, such as a standby, or does not answer within some
+ * milliseconds.
  *
  * @throws StoreUnavailableError
  */
@@ -133,7 +150,8 @@ export async function refuseStandby(client: PostgresClient, answerMs: number): P
   const connection = new PostgresConnection(client, limits);
   const { rows } = await connection.query('SHOW transaction_read_only');
   connection.release();
-  if (rows[0]?.transaction_read_only !== 'off') throw new ConnectionLostError('the database is read-only');
+  if (rows[0]?.transaction_read_only !== 'off')
+    throw new ConnectionLostError('the database is read-only');
 }
 
 /** The error of work that has reached its deadline, of which nothing is stored. */
@@ -143,7 +161,10 @@ export function notInTime(): StoreUnavailableError {
 
 /** The error of work that may be stored. */
 export function outcomeUnknown(cause?: Error): StoreUnavailableError {
-  return new StoreUnavailableError('the database did not confirm a commit: the work may be stored', {
-    cause,
-  });
+  return new StoreUnavailableError(
+    'the database did not confirm a commit: the work may be stored',
+    {
+      cause,
+    },
+  );
 }

@@ -17,7 +17,9 @@ export interface PostgresOptions {
   readonly probe: string;
 }
 
-/** SQLite's words at the end of a table whose rows are kept in the index of its primary key alone. */
+/**
+ * SQLite's words at the end of a table whose rows are kept in the index of its primary key alone.
+ */
 const withoutRowId = ' WITHOUT ROWID';
 
 /** The equivalent of `unixepoch()` in PostgreSQL. */
@@ -26,7 +28,10 @@ const unixEpoch = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
 /** Maximum number of rows in one statement, whose duration is limited. */
 const maxRows = 1000;
 
-/** Maximum number of runs of a unit of work that the database aborts, and of one that loses its connection. */
+/**
+ * Maximum number of runs of a unit of work that the database aborts, and of one that loses its
+ * connection.
+ */
 const [maxConflicts, maxConnections] = [5, 2];
 
 /** Each pause before another run is this much longer, in milliseconds. */
@@ -35,13 +40,16 @@ const pauseStepMs = 5;
 /** Maximum wait for rows that other transactions have locked, in milliseconds. */
 const maxLockedMs = 5000;
 
-/** The pause before such work is run again, without a connection: twice as long each time, up to the longest. */
+/**
+ * The pause before such work is run again, without a connection: twice as long each time, up to the
+ * longest.
+ */
 const [firstLockPauseMs, maxLockPauseMs] = [50, 400];
 
 /**
- * Opens a database by URL: PostgreSQL, or one that speaks its protocol. Transactions are READ COMMITTED: the statements
- * lock what they change. A transaction that the database aborts, because of a deadlock or a connection lost before its
- * COMMIT, is run again, until its deadline.
+ * Opens a database by URL: PostgreSQL, or one that speaks its protocol. Transactions are READ
+ * COMMITTED: the statements lock what they change. A transaction that the database aborts, because
+ * of a deadlock or a connection lost before its COMMIT, is run again, until its deadline.
  *
  * @throws StartError if it cannot be used
  * @throws StoreUnavailableError if it does not answer
@@ -52,7 +60,9 @@ export async function openPostgresDriver(
 ): Promise<SqlDriver> {
   const { isPooled, workMs, ...config } = postgresConfig(url);
   const pool = openPool(config, poolSize, isPooled ? limitLockWait + probe : probe);
-  /** The statements as PostgreSQL understands them, with the names under which they are prepared. */
+  /**
+   * The statements as PostgreSQL understands them, with the names under which they are prepared.
+   */
   const known = new Map<string, QueryConfig>();
 
   async function run<T>(
@@ -117,7 +127,10 @@ export async function openPostgresDriver(
       run(deadline, (connection) => inTransaction(connection, () => work(sqlOver(connection)))),
     /** Without BEGIN and COMMIT, which cost two round trips. */
     writeOnce: (statement, values, deadline) =>
-      run(deadline, async (connection) => (await connection.commit(prepared(statement, values))).rows),
+      run(
+        deadline,
+        async (connection) => (await connection.commit(prepared(statement, values))).rows,
+      ),
     /** PostgreSQL does this itself. */
     checkpoint: async () => {},
     connections: pool.usage,
@@ -141,8 +154,8 @@ function maxRunsOf(error: unknown): number {
 }
 
 /**
- * The name under which a statement is prepared. It is never that of another one: a pooler may give a session to a
- * process that has not prepared it.
+ * The name under which a statement is prepared. It is never that of another one: a pooler may give
+ * a session to a process that has not prepared it.
  */
 function nameOf(text: string): string {
   return `userinfo_${hash('sha256', text).slice(0, 24)}`;
@@ -179,7 +192,10 @@ function columnsOf(rows: readonly (readonly string[])[]): string[][] {
   return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] ?? ''));
 }
 
-async function inTransaction<T>(connection: PostgresConnection, work: () => Promise<T>): Promise<T> {
+async function inTransaction<T>(
+  connection: PostgresConnection,
+  work: () => Promise<T>,
+): Promise<T> {
   // Sent together with the first statement, which fails if it does.
   const begun = connection.query('BEGIN ISOLATION LEVEL READ COMMITTED');
   begun.catch(() => {});

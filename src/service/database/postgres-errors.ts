@@ -16,7 +16,10 @@ export class TooManyConnectionsError extends StoreUnavailableError {}
 /** A lock was not free within `lock_timeout`. */
 export class LockTimeoutError extends DatabaseBusyError {}
 
-type FaultClass = new (message: string, options: { hint?: string; cause: unknown }) => StoreUnavailableError;
+type FaultClass = new (
+  message: string,
+  options: { hint?: string; cause: unknown },
+) => StoreUnavailableError;
 /** `null` stands for StoreUnavailableError itself. */
 type Fault = readonly [message: string, type?: FaultClass | null, hint?: string];
 
@@ -34,7 +37,10 @@ const ofSessions: Fault = [
 ];
 const tooLong: Fault = ['the database ended a transaction that took too long', ConnectionLostError];
 
-/** Errors of the database, not of the statement: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/**
+ * Errors of the database, not of the statement:
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
 const bySqlState: Readonly<Record<string, Fault>> = {
   '23505': ['another transaction stored the same at the same time', ConflictError],
   '25006': ['the database is read-only', ConnectionLostError],
@@ -65,7 +71,10 @@ const bySqlState: Readonly<Record<string, Fault>> = {
   '58030': ['the disk of the database cannot be read or written'],
 };
 
-/** What the other states of a class mean, whichever a later version adds: the database cannot answer now. */
+/**
+ * What the other states of a class mean, whichever a later version adds: the database cannot answer
+ * now.
+ */
 const byClass: Readonly<Record<string, Fault>> = {
   '08': ['the connection to the database was lost', ConnectionLostError],
   '25': ['the database does not carry out a transaction'],
@@ -82,15 +91,24 @@ const bySystemError: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket',
 };
 
-/** `pg` gives these errors neither a code nor a class, and PgBouncer has one code for many: there is only their text. */
+/**
+ * `pg` gives these errors neither a code nor a class, and PgBouncer has one code for many: there is
+ * only their text.
+ */
 const byMessage: readonly (readonly [RegExp, Fault])[] = [
-  [/^unsupported startup parameter/, ['PgBouncer refuses the settings of a session', null, poolerHint]],
+  [
+    /^unsupported startup parameter/,
+    ['PgBouncer refuses the settings of a session', null, poolerHint],
+  ],
   [
     /^timeout exceeded when trying to connect/,
     ['no connection to the database was free in time', DatabaseBusyError],
   ],
   [/timeout/i, ['the database does not answer', DatabaseNoAnswerError]],
-  [/^SASL: .*password must be/, ['the database requires a password', ConnectionLostError, passwordHint]],
+  [
+    /^SASL: .*password must be/,
+    ['the database requires a password', ConnectionLostError, passwordHint],
+  ],
   [/does not support SSL/, ['the database does not speak TLS', ConnectionLostError, tlsHint]],
 ];
 
@@ -122,7 +140,8 @@ function faultOfClass(code: string): Fault | null {
 function faultOf(error: Error & { code?: unknown; severity?: unknown }): Fault | null {
   const code = typeof error.code === 'string' ? error.code : '';
   if (error instanceof TypeError || error instanceof RangeError) return null;
-  const known = (code === '' || code === '08P01') && byMessage.find(([text]) => text.test(error.message));
+  const known =
+    (code === '' || code === '08P01') && byMessage.find(([text]) => text.test(error.message));
   if (known) return known[1];
   if (error.severity !== undefined) return bySqlState[code] ?? faultOfClass(code);
   if (certificateFault.test(code)) return unverified;

@@ -3,11 +3,22 @@ import { type ClientConfig, Pool, type PoolClient } from 'pg';
 import { atMost } from '../../core/support/at-most.js';
 import { DatabaseBusyError, nothingWritten, StoreUnavailableError } from './errors.js';
 import type { PostgresConfig } from './postgres-config.js';
-import { notInTime, outcomeUnknown, PostgresClient, PostgresConnection } from './postgres-connection.js';
-import { ConnectionLostError, TooManyConnectionsError, translatePostgresError } from './postgres-errors.js';
+import {
+  notInTime,
+  outcomeUnknown,
+  PostgresClient,
+  PostgresConnection,
+} from './postgres-connection.js';
+import {
+  ConnectionLostError,
+  TooManyConnectionsError,
+  translatePostgresError,
+} from './postgres-errors.js';
 import type { PoolUsage } from './sql-driver.js';
 
-/** Maximum number of units of work per connection, running and waiting: further ones are refused. */
+/**
+ * Maximum number of units of work per connection, running and waiting: further ones are refused.
+ */
 const maxPerConnection = 51;
 
 /** Interval of attempts to write while the database is lost, in milliseconds. */
@@ -16,19 +27,24 @@ const probeIntervalMs = 250;
 /** Time for which the pool is smaller after the database refused a connection, in milliseconds. */
 const scarceMs = 5000;
 
-/** Maximum wait for work under way when the pool is closed, and then for the end of its connections, in milliseconds. */
+/**
+ * Maximum wait for work under way when the pool is closed, and then for the end of its connections,
+ * in milliseconds.
+ */
 const [closeWorkMs, closeConnectionsMs] = [1000, 500];
 
 type Checkout = PoolClient & PostgresClient;
 type Work<T> = (connection: PostgresConnection) => Promise<T>;
 
 /**
- * The connections of a pool, one per unit of work, and one more that `probe` uses, a statement that changes a row.
+ * The connections of a pool, one per unit of work, and one more that `probe` uses, a statement that
+ * changes a row.
  *
- * While the database is lost, work is refused at once instead of queued. It is lost until a probe has changed its row
- * durably. So the server never has more connections of this pool than its size and two: one whose COMMIT is not
- * answered, as the standby is missing that it waits for, stays in the pool. It is given up only when a later write is
- * durable, since standbys confirm in order. A probe that is given up has locked its row, and so keeps others short.
+ * While the database is lost, work is refused at once instead of queued. It is lost until a probe
+ * has changed its row durably. So the server never has more connections of this pool than its size
+ * and two: one whose COMMIT is not answered, as the standby is missing that it waits for, stays in
+ * the pool. It is given up only when a later write is durable, since standbys confirm in order. A
+ * probe that is given up has locked its row, and so keeps others short.
  */
 export function openPool(
   { hosts: given, answerMs, ...config }: Omit<PostgresConfig, 'isPooled' | 'workMs'>,
@@ -83,7 +99,10 @@ export function openPool(
     return await tryHosts(pool);
   }
 
-  /** A connection for a probe: a new one, which shows most, or one of the pool where none can be had. */
+  /**
+   * A connection for a probe: a new one, which shows most, or one of the pool where none can be
+   * had.
+   */
   async function connectSpare(): Promise<Checkout> {
     try {
       return await tryHosts(spare);
@@ -150,7 +169,8 @@ export function openPool(
         outage = null;
         for (const client of silent) client.cut();
       } catch (error) {
-        const isCause = error instanceof StoreUnavailableError && !(error instanceof DatabaseBusyError);
+        const isCause =
+          error instanceof StoreUnavailableError && !(error instanceof DatabaseBusyError);
         if (isCause) outage = error;
       }
     }
@@ -174,10 +194,11 @@ export function openPool(
 
   return {
     /**
-     * Runs work with a connection of its own, until `deadline`, a time of `performance.now()`. The work may still be
-     * under way then, but sends nothing more.
+     * Runs work with a connection of its own, until `deadline`, a time of `performance.now()`. The
+     * work may still be under way then, but sends nothing more.
      *
-     * @throws StoreUnavailableError if there is no connection or no answer in time, otherwise what the work throws
+     * @throws StoreUnavailableError if there is no connection or no answer in time, otherwise what
+     * the work throws
      */
     async use<T>(work: Work<T>, deadline: number): Promise<T> {
       if (closing.signal.aborted) throw new StoreUnavailableError('the database is closed');
@@ -238,7 +259,9 @@ function endBy<T>(deadline: number, promise: Promise<T>, late: () => Error): Pro
   });
 }
 
-/** The error for other work that the same outage refuses: of a class that is not retried at once. */
+/**
+ * The error for other work that the same outage refuses: of a class that is not retried at once.
+ */
 function outageError({ message, hint, cause }: StoreUnavailableError): StoreUnavailableError {
   return new StoreUnavailableError(message, { cause, ...(hint === undefined ? {} : { hint }) });
 }

@@ -9,8 +9,8 @@ export type SqlParameter = SqlValue | readonly SqlValue[];
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 /**
- * Runs statements with the parameters `$1…$n`, in any order, each used at least once. A caller knows the columns of its
- * statement: integers are numbers, all else is text.
+ * Runs statements with the parameters `$1…$n`, in any order, each used at least once. A caller
+ * knows the columns of its statement: integers are numbers, all else is text.
  */
 export interface Sql {
   /** Runs a statement and returns the number of changed rows. */
@@ -18,10 +18,14 @@ export interface Sql {
   /** Runs a statement and returns its rows. */
   all<Row = SqlRow>(statement: string, values?: readonly SqlParameter[]): Promise<readonly Row[]>;
   /**
-   * Runs a statement for each of many rows of text, in their order, and returns what it returns for them. All its
-   * parameters stand in one list, each once: that of VALUES, or one that the key of a row equals.
+   * Runs a statement for each of many rows of text, in their order, and returns what it returns for
+   * them. All its parameters stand in one list, each once: that of VALUES, or one that the key of a
+   * row equals.
    */
-  each<Row = SqlRow>(statement: string, rows: readonly (readonly string[])[]): Promise<readonly Row[]>;
+  each<Row = SqlRow>(
+    statement: string,
+    rows: readonly (readonly string[])[],
+  ): Promise<readonly Row[]>;
 }
 
 /** Use of the connections of a pool, named as in the metrics. */
@@ -32,9 +36,9 @@ export interface PoolUsage {
 }
 
 /**
- * A database, with as thin an interface as possible. A unit of work awaits only its own statements, and may be run
- * again from its start. Errors of the database, not of a statement, are StoreUnavailableErrors; so is the one at a
- * deadline, after which nothing more is sent.
+ * A database, with as thin an interface as possible. A unit of work awaits only its own statements,
+ * and may be run again from its start. Errors of the database, not of a statement, are
+ * StoreUnavailableErrors; so is the one at a deadline, after which nothing more is sent.
  */
 export interface SqlDriver {
   /** Reads committed data. */
@@ -48,13 +52,16 @@ export interface SqlDriver {
     deadline?: number,
   ): Promise<readonly Row[]>;
   /**
-   * The deadline of a request that comes now, by `performance.now()`, for all its units of work. SQLite has none: each of
-   * its waits is limited.
+   * The deadline of a request that comes now, by `performance.now()`, for all its units of work.
+   * SQLite has none: each of its waits is limited.
    */
   newDeadline(): number;
   /** The SQL that it understands besides what both have in common. */
   readonly engine: 'sqlite' | 'postgres';
-  /** Maximum number of rows that one statement may delete, so that others wait only some milliseconds. */
+  /**
+   * Maximum number of rows that one statement may delete, so that others wait only some
+   * milliseconds.
+   */
   readonly purgeRows: number;
   /** Removes deleted data from the files of the database, if that is up to the driver. */
   checkpoint(): Promise<void>;
@@ -65,7 +72,8 @@ export interface SqlDriver {
 }
 
 /**
- * Checks values before a library truncates text at U+0000, takes `undefined` for null or rounds a number.
+ * Checks values before a library truncates text at U+0000, takes `undefined` for null or rounds a
+ * number.
  *
  * @throws TypeError that names the parameter, not its value
  */

@@ -19,9 +19,10 @@ const tableNames =
   "SELECT name FROM store.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
 
 /**
- * What SQLite sets aside of a large change stays in memory: it is about persons, and a folder for it may be missing.
- * The cache is 16 MB instead of 2 MB, for the indexes of some 30,000 users. The -wal file is written into the database
- * after 4000 pages (16 MB) instead of 1000: a page that many commits change is then written less often.
+ * What SQLite sets aside of a large change stays in memory: it is about persons, and a folder for
+ * it may be missing. The cache is 16 MB instead of 2 MB, for the indexes of some 30,000 users. The
+ * -wal file is written into the database after 4000 pages (16 MB) instead of 1000: a page that many
+ * commits change is then written less often.
  */
 const settings = `
   PRAGMA temp_store = MEMORY;
@@ -33,10 +34,10 @@ const settings = `
   PRAGMA trusted_schema = OFF;`;
 
 /**
- * A connection to a SQLite file, or to `:memory:`, which runs statements synchronously and keeps them prepared.
- * The library finalizes a statement when it is garbage collected, and SQLite keeps a file open and locked while a
- * statement of its connection exists. So the file is attached to an in-memory database, as `store`: it can be
- * detached at any time.
+ * A connection to a SQLite file, or to `:memory:`, which runs statements synchronously and keeps
+ * them prepared. The library finalizes a statement when it is garbage collected, and SQLite keeps a
+ * file open and locked while a statement of its connection exists. So the file is attached to an
+ * in-memory database, as `store`: it can be detached at any time.
  */
 export class SqliteConnection {
   readonly #library: SqliteLibrary;
@@ -48,9 +49,9 @@ export class SqliteConnection {
   readonly #prepared = new Map<string, Prepared>();
 
   /**
-   * Opens the file, or creates it for its owner alone, unless `create` is false: then an empty file stays unchanged,
-   * too. A lock of another process is an error at once, here and later. Nothing is written to a database of another
-   * application.
+   * Opens the file, or creates it for its owner alone, unless `create` is false: then an empty file
+   * stays unchanged, too. A lock of another process is an error at once, here and later. Nothing is
+   * written to a database of another application.
    *
    * @throws StartError for a missing file, or a database of another application
    */
@@ -76,8 +77,8 @@ export class SqliteConnection {
   }
 
   /**
-   * Closes the connection if the file is gone or replaced: what is written would be lost, and another program may
-   * remove its -wal file.
+   * Closes the connection if the file is gone or replaced: what is written would be lost, and
+   * another program may remove its -wal file.
    *
    * @throws StoreUnavailableError in that case
    */
@@ -87,7 +88,9 @@ export class SqliteConnection {
     if (found === this.#identity) return;
     this.#detach();
     throw new StoreUnavailableError(
-      found === null ? 'the database file is gone' : 'the database file was replaced while it was in use',
+      found === null
+        ? 'the database file is gone'
+        : 'the database file was replaced while it was in use',
     );
   }
 
@@ -107,7 +110,9 @@ export class SqliteConnection {
       return new SqliteConnection(this.#library, this.#path, false);
     } catch (cause) {
       if (cause instanceof StoreUnavailableError) throw cause;
-      throw new StoreUnavailableError('the database file is not the one that was opened', { cause });
+      throw new StoreUnavailableError('the database file is not the one that was opened', {
+        cause,
+      });
     }
   }
 
@@ -123,7 +128,10 @@ export class SqliteConnection {
     return this.#with(sql, values, (statement) => statement.all(...values) as Row[]);
   }
 
-  /** Rolls back a failed transaction; SQLite may have done so already. If that fails, the connection is closed. */
+  /**
+   * Rolls back a failed transaction; SQLite may have done so already. If that fails, the connection
+   * is closed.
+   */
   rollBack(): void {
     try {
       if (this.inTransaction) this.run('ROLLBACK');
@@ -132,7 +140,10 @@ export class SqliteConnection {
     }
   }
 
-  /** Writes the -wal file into the database and truncates it, unless another connection prevents that. */
+  /**
+   * Writes the -wal file into the database and truncates it, unless another connection prevents
+   * that.
+   */
   checkpoint(): void {
     this.#try('PRAGMA store.wal_checkpoint(TRUNCATE)');
   }
@@ -163,17 +174,25 @@ export class SqliteConnection {
     const tables = this.#database.prepare(tableNames).all();
     if (tables.length === 0) return false;
     if (tables.some(({ name }) => name === 'userinfo_migrations')) return true;
-    throw new StartError(`cannot open the database ${file}: it holds the tables of another application`, {
-      hint: 'Use a separate database for the service.',
-    });
+    throw new StartError(
+      `cannot open the database ${file}: it holds the tables of another application`,
+      {
+        hint: 'Use a separate database for the service.',
+      },
+    );
   }
 
-  #with<T>(sql: string, values: readonly SqlParameter[], use: (statement: StatementSyncInstance) => T): T {
+  #with<T>(
+    sql: string,
+    values: readonly SqlParameter[],
+    use: (statement: StatementSyncInstance) => T,
+  ): T {
     checkValues(values);
     if (!this.#database.isOpen) throw new StoreUnavailableError('the database is closed');
     try {
       const { statement, values: wanted } = this.#prepare(sql);
-      if (values.length !== wanted) throw new RangeError(`${wanted} values wanted, ${values.length} given`);
+      if (values.length !== wanted)
+        throw new RangeError(`${wanted} values wanted, ${values.length} given`);
       return use(statement);
     } catch (error) {
       if (needsReconnect(error)) this.#isBroken = true;
@@ -184,8 +203,8 @@ export class SqliteConnection {
   #prepare(sql: string): Prepared {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
-    // Without a schema, CREATE would use the in-memory database. A transaction that writes locks every row. SQLite
-    // numbers `$2` by its appearance, `?2` by its number.
+    // Without a schema, CREATE would use the in-memory database. A transaction that writes locks
+    // every row. SQLite numbers `$2` by its appearance, `?2` by its number.
     const inStore = sql
       .replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.')
       .replace(/^SET LOCAL .*/, 'SELECT 1')
@@ -202,9 +221,9 @@ export class SqliteConnection {
 }
 
 /**
- * Creates the file of a database for its owner alone, if it is missing and `create` is true. An existing file is
- * never opened outside SQLite: closing any descriptor of it drops all locks that this process holds on it
- * (https://www.sqlite.org/howtocorrupt.html, 2.2).
+ * Creates the file of a database for its owner alone, if it is missing and `create` is true. An
+ * existing file is never opened outside SQLite: closing any descriptor of it drops all locks that
+ * this process holds on it (https://www.sqlite.org/howtocorrupt.html, 2.2).
  *
  * @throws Error if the path is not a file
  * @throws StartError if there is no file and `create` is false

@@ -12,7 +12,10 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number;
 }
 
-/** Loads the native SQLite of this package, or, where it has none for this system, the one of Node itself. */
+/**
+ * Loads the native SQLite of this package, or, where it has none for this system, the one of Node
+ * itself.
+ */
 async function loadSqlite(file: string): Promise<SqliteLibrary> {
   try {
     return await import('@photostructure/sqlite');
@@ -38,7 +41,9 @@ interface Job {
 const defaultBusyTimeoutMs = 5000;
 const busyPauseMs = 10;
 
-/** Time after which a transaction takes no further job, in milliseconds: it blocks the event loop. */
+/**
+ * Time after which a transaction takes no further job, in milliseconds: it blocks the event loop.
+ */
 const maxCommitMs = 10;
 
 /**
@@ -46,12 +51,19 @@ const maxCommitMs = 10;
  *
  * @throws StartError if it cannot be used
  */
-export async function openSqliteDriver(file: string, options: SqliteOptions = {}): Promise<SqlDriver> {
+export async function openSqliteDriver(
+  file: string,
+  options: SqliteOptions = {},
+): Promise<SqlDriver> {
   const { create = true, busyTimeoutMs = defaultBusyTimeoutMs } = options;
   const library = await loadSqlite(file);
   try {
-    // Processes that open a new file at the same time lock each other out while it becomes a WAL database.
-    const connection = await whenFree(busyTimeoutMs, async () => new SqliteConnection(library, file, create));
+    // Processes that open a new file at the same time lock each other out while it becomes a WAL
+    // database.
+    const connection = await whenFree(
+      busyTimeoutMs,
+      async () => new SqliteConnection(library, file, create),
+    );
     return driverOver(connection, busyTimeoutMs);
   } catch (error) {
     const isKnown = error instanceof StoreUnavailableError;
@@ -67,8 +79,9 @@ export async function openSqliteDriver(file: string, options: SqliteOptions = {}
 }
 
 /**
- * Work that arrived while the last COMMIT was written to the disk shares the next one (docs/decisions/sqlite-commit.md):
- * each unit in a savepoint of its own, answered after the COMMIT.
+ * Work that arrived while the last COMMIT was written to the disk shares the next one
+ * (docs/decisions/sqlite-commit.md): each unit in a savepoint of its own, answered after the
+ * COMMIT.
  */
 function driverOver(opened: SqliteConnection, busyTimeoutMs: number): SqlDriver {
   let connection = opened;
@@ -95,13 +108,17 @@ function driverOver(opened: SqliteConnection, busyTimeoutMs: number): SqlDriver 
         for (const answer of answers) answer();
       } catch (error) {
         connection.rollBack();
-        for (const { reject } of taken.length > 0 ? taken : jobs.splice(0)) reject(unavailable(error));
+        for (const { reject } of taken.length > 0 ? taken : jobs.splice(0))
+          reject(unavailable(error));
       }
     }
     committing = null;
   }
 
-  /** Runs the waiting jobs, and puts them into `taken`; returns what answers each, once it is durable. */
+  /**
+   * Runs the waiting jobs, and puts them into `taken`; returns what answers each, once it is
+   * durable.
+   */
   async function runJobs(taken: Job[]): Promise<(() => void)[]> {
     const answers: (() => void)[] = [];
     const end = performance.now() + maxCommitMs;
@@ -142,7 +159,8 @@ function driverOver(opened: SqliteConnection, busyTimeoutMs: number): SqlDriver 
     newDeadline: () => Number.POSITIVE_INFINITY,
     read: (work) =>
       whenFree(busyTimeoutMs, async () => {
-        // The connection is shared: inside another's transaction, its uncommitted rows would be visible.
+        // The connection is shared: inside another's transaction, its uncommitted rows would be
+        // visible.
         while (connection.inTransaction) await nextTurn();
         renew();
         return await work(sql);

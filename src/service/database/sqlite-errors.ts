@@ -1,8 +1,9 @@
 import { StoreUnavailableError } from './errors.js';
 
 /**
- * Errors of the database, not of the statement, by primary code: https://www.sqlite.org/rescode.html. The library's
- * `all` throws errors without a code, only with SQLite's message.
+ * Errors of the database, not of the statement, by primary code:
+ * https://www.sqlite.org/rescode.html. The library's `all` throws errors without a code, only with
+ * SQLite's message.
  */
 const unavailable: Readonly<Record<number, readonly [message: string, fault: string]>> = {
   5: ['database is locked', 'the database is locked by another process'],
@@ -43,7 +44,9 @@ export function needsReconnect(error: unknown): boolean {
 export function translateSqliteError(error: unknown): unknown {
   const code = primaryCode(error) ?? 0;
   const fault = unavailable[code]?.[1];
-  return fault === undefined ? error : new StoreUnavailableError(fault, { cause: error, hint: hints[code] });
+  return fault === undefined
+    ? error
+    : new StoreUnavailableError(fault, { cause: error, hint: hints[code] });
 }
 
 /** The low byte of an extended code is the primary code. */

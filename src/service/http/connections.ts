@@ -3,7 +3,10 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { CheckedSettings } from '../settings.js';
 
-/** Maximum time for the first headers of a connection, or for those of a later request, in milliseconds. */
+/**
+ * Maximum time for the first headers of a connection, or for those of a later request, in
+ * milliseconds.
+ */
 const headersMs = 5000;
 
 /** The options of an HTTP server of Node.js for requests that have to arrive within this time. */
@@ -47,14 +50,15 @@ export function networkOf(address: string): string {
   const [start = '', end] = address.replace(/%.*$/, '').split('::');
   const first = start === '' ? [] : start.split(':');
   const last = end === undefined || end === '' ? [] : end.split(':');
-  const zeros = end === undefined ? 0 : 8 - first.length - last.length - (address.includes('.') ? 1 : 0);
+  const zeros =
+    end === undefined ? 0 : 8 - first.length - last.length - (address.includes('.') ? 1 : 0);
   const groups = [...first, ...Array<string>(Math.max(0, zeros)).fill('0'), ...last].slice(0, 4);
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
 /**
- * Limits the open connections of a server; further ones are closed. Proxies have as many as there are, as this machine
- * has. `report` receives that the limit is exceeded.
+ * Limits the open connections of a server; further ones are closed. Proxies have as many as there
+ * are, as this machine has. `report` receives that the limit is exceeded.
  */
 export function limitConnections(
   server: Server,
@@ -64,7 +68,9 @@ export function limitConnections(
   server.maxConnections = maxConnections;
   // Node.js leaves out those beyond 2,000, such as what a proxy adds. Their size is limited.
   server.maxHeadersCount = 0;
-  server.on('drop', () => report(`${maxConnections} connections are open; further ones are closed`));
+  server.on('drop', () =>
+    report(`${maxConnections} connections are open; further ones are closed`),
+  );
   const proxies = addressRanges(['127.0.0.0/8', '::1', ...trustProxy]);
   const maxOfOne = Math.ceil(maxConnections / 10);
   const open = new Map<string, number>();
@@ -95,15 +101,22 @@ interface Connection {
 }
 
 /**
- * Maximum number of unanswered requests of a connection, besides those that arrived with the last of them: it is read
- * again when there are fewer. So it holds one body, and a part of the next. Node.js itself reads on until answers pile up.
+ * Maximum number of unanswered requests of a connection, besides those that arrived with the last
+ * of them: it is read again when there are fewer. So it holds one body, and a part of the next.
+ * Node.js itself reads on until answers pile up.
  */
 const maxAwaited = 2;
 
-/** Maximum number of unanswered requests of a connection: what arrives at once may hold two thousand of them. */
+/**
+ * Maximum number of unanswered requests of a connection: what arrives at once may hold two thousand
+ * of them.
+ */
 const maxAwaitedOfOne = 256;
 
-/** Maximum number of unanswered requests in all: beyond it, a connection that has more than `maxAwaited` is closed. */
+/**
+ * Maximum number of unanswered requests in all: beyond it, a connection that has more than
+ * `maxAwaited` is closed.
+ */
 const maxAwaitedInAll = 10_000;
 
 /** The open connections of a server, and their unanswered requests. */
@@ -154,12 +167,18 @@ export function watchRequests(server: Server, report: (problem: string) => void)
       }
       return undefined;
     },
-    /** Whether the bytes that still arrive on a connection belong to an answered request: it was too large. */
+    /**
+     * Whether the bytes that still arrive on a connection belong to an answered request: it was too
+     * large.
+     */
     isAnswered(socket: Duplex): boolean {
       const latest = connections.get(socket)?.latest;
       return latest?.writableEnded === true && !latest.req.complete;
     },
-    /** Whether a connection can be closed after an answer: its request is complete, and no other followed. */
+    /**
+     * Whether a connection can be closed after an answer: its request is complete, and no other
+     * followed.
+     */
     isLast(answer: ServerResponse): boolean {
       return answer.req.complete && connections.get(answer.req.socket)?.latest === answer;
     },

@@ -66,7 +66,8 @@ export class HttpExchange {
     const { traceparent, id } = traceOf(request.headers);
     const given = request.headers['x-request-id'];
     this.traceId = id;
-    this.id = typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : (id ?? randomUUID());
+    this.id =
+      typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : (id ?? randomUUID());
     if (traceparent !== undefined) this.headers.traceparent = traceparent;
   }
 
@@ -87,19 +88,26 @@ function originForm(target: string): string {
 }
 
 /**
- * The W3C trace context of a request, https://www.w3.org/TR/trace-context/, if it is valid: that of a later version,
- * which may be longer, as one of version 00.
+ * The W3C trace context of a request, https://www.w3.org/TR/trace-context/, if it is valid: that of
+ * a later version, which may be longer, as one of version 00.
  */
 function traceOf({ traceparent }: IncomingHttpHeaders): { traceparent?: string; id?: string } {
   if (traceparent === undefined) return {};
-  const form = /^(?!ff)([\da-f]{2})-((?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2})(-.*)?$/;
+  const form =
+    /^(?!ff)([\da-f]{2})-((?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2})(-.*)?$/;
   const [, version, parent, id, rest] = form.exec(String(traceparent)) ?? [];
   if (id === undefined || (version === '00' && rest !== undefined)) return {};
   return { traceparent: `00-${parent}`, id };
 }
 
-/** The body of a request: `null` if the client has gone, or if it is larger than `maxBytes`, which is known at once. */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | 'too large' | null> {
+/**
+ * The body of a request: `null` if the client has gone, or if it is larger than `maxBytes`, which
+ * is known at once.
+ */
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+): Promise<Buffer | 'too large' | null> {
   return new Promise((resolve) => {
     if (Number(request.headers['content-length']) > maxBytes) return resolve('too large');
     const chunks: Buffer[] = [];
@@ -110,7 +118,9 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
       chunks.length = 0;
       resolve('too large');
     });
-    request.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    request.once('end', () =>
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
+    );
     request.once('close', () => resolve(null));
   });
 }

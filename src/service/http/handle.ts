@@ -39,7 +39,13 @@ export async function handle(
     if (exchange.request.socket.destroyed) return;
     admit(app, parameters, context);
     for (;;) {
-      const data = await operations[endpoint.operation](exchange, parameters, app, context, deadline);
+      const data = await operations[endpoint.operation](
+        exchange,
+        parameters,
+        app,
+        context,
+        deadline,
+      );
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
       if (data !== 'app changed') return responder.sendData(exchange, data);
       exchange.app = null;
@@ -52,7 +58,8 @@ export async function handle(
 }
 
 /**
- * Authenticates a request: by its app as it was last read, unless it has none, or as it is now: it may have changed.
+ * Authenticates a request: by its app as it was last read, unless it has none, or as it is now: it
+ * may have changed.
  *
  * @throws InvalidInputError or RefusedError, as `authenticate` does
  */
@@ -77,7 +84,11 @@ async function identify(
 }
 
 /** @throws RefusedError (42901) */
-function admit({ app_key, tenant_code }: App, parameters: Parameters, context: ServiceContext): void {
+function admit(
+  { app_key, tenant_code }: App,
+  parameters: Parameters,
+  context: ServiceContext,
+): void {
   const seconds = context.appLimit(app_key);
   if (seconds > 0) throw new RefusedError(resultCode.tooManyRequests, { retryAfter: seconds });
   if (hasNeedlessEscapes(parameterText(parameters, 'user_info'))) {
@@ -88,7 +99,9 @@ function admit({ app_key, tenant_code }: App, parameters: Parameters, context: S
 /** Size of what stands for a random, and of the ID of a user that a passback creates. */
 const idBytes = 16;
 
-/** Carries out a request of an authenticated app, notes its user, and returns `data` of the answer. */
+/**
+ * Carries out a request of an authenticated app, notes its user, and returns `data` of the answer.
+ */
 type Operation = (
   exchange: HttpExchange,
   parameters: Parameters,

@@ -5,13 +5,16 @@ import { type ResultCode, resultCode } from '../../core/contract/result-codes.js
 import type { InFlight } from './connections.js';
 import type { Responder } from './responder.js';
 
-/** Time for which a refused connection may keep sending, in milliseconds: closed at once, it would lose the answer. */
+/**
+ * Time for which a refused connection may keep sending, in milliseconds: closed at once, it would
+ * lose the answer.
+ */
 const lingerMs = 1000;
 
 /**
- * Answers what Node's server rejects, or would answer without an envelope, before there is a request: returns what
- * answers a connection that sent something other than a request, or sent it too slowly. `now` returns milliseconds
- * since 1970.
+ * Answers what Node's server rejects, or would answer without an envelope, before there is a
+ * request: returns what answers a connection that sent something other than a request, or sent it
+ * too slowly. `now` returns milliseconds since 1970.
  */
 export function answerParserErrors(
   server: Server,

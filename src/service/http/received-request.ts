@@ -1,5 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { type Endpoint, formContentType, hasForm, type Parameter } from '../../core/contract/endpoints.js';
+import {
+  type Endpoint,
+  formContentType,
+  hasForm,
+  type Parameter,
+} from '../../core/contract/endpoints.js';
 import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
 import { maxParameters } from '../../core/contract/limits.js';
 import {
@@ -20,10 +25,14 @@ import type { HttpExchange } from './exchange.js';
 /** A parsed request that may break rules. */
 interface ParsedRequest {
   /**
-   * The parameters of the endpoint's table, each from its place; values that cannot be decoded have a placeholder.
+   * The parameters of the endpoint's table, each from its place; values that cannot be decoded have
+   * a placeholder.
    */
   readonly parameters: Parameters;
-  /** @throws InvalidInputError 41301, then 40001 for a missing parameter, then 40002 for a malformed one */
+  /**
+   * @throws InvalidInputError 41301, then 40001 for a missing parameter, then 40002 for a malformed
+   * one
+   */
   check(): ReceivedRequest;
 }
 
@@ -80,10 +89,12 @@ export function parseRequest(
     const form = decoded(formPairs).map(([name, value]): Param => [name, value, 'form']);
     const params = [...query, ...form];
     collectParameters(params);
-    // The signatures do not cover the place: in the other place, a parameter would be signed but ignored.
+    // The signatures do not cover the place: in the other place, a parameter would be signed but
+    // ignored.
     for (const [place, pairs] of [['query', query] as const, ['form', form] as const]) {
       for (const [name] of pairs) {
-        const isIgnored = platform.unknown_parameters === 'ignore' && placeOf(endpoint, name) === undefined;
+        const isIgnored =
+          platform.unknown_parameters === 'ignore' && placeOf(endpoint, name) === undefined;
         if (!isIgnored) checkPlace(endpoint, place, name);
       }
     }
@@ -113,9 +124,12 @@ function addressedHost({ headers, socket }: IncomingMessage): string {
 /** §4.1 lists one authorization type; a platform may have others. */
 function checkScope(scope: string, scopes: Platform['scopes']): void {
   if (scope === '' || scopes === 'any' || scopes.includes(scope)) return;
-  throw new InvalidInputError(`scope ${quoteName(scope)} is not understood; it can be ${scopes.join(', ')}`, {
-    detail: 'scopeNotAccepted',
-  });
+  throw new InvalidInputError(
+    `scope ${quoteName(scope)} is not understood; it can be ${scopes.join(', ')}`,
+    {
+      detail: 'scopeNotAccepted',
+    },
+  );
 }
 
 /** Only for endpoints with form parameters; a missing content type counts as form. */
@@ -123,7 +137,8 @@ function parseBody(endpoint: Endpoint, { request: { headers }, body }: HttpExcha
   if (!hasForm(endpoint)) return { text: '', fault: null };
   const { type, charset } = parseContentType(headers['content-type'] || formContentType);
   if (type !== formContentType) return { text: '', fault: `the body is not ${formContentType}` };
-  if (charset !== 'utf-8') return { text: '', fault: `the body is in ${quoteName(charset)}, not in UTF-8` };
+  if (charset !== 'utf-8')
+    return { text: '', fault: `the body is in ${quoteName(charset)}, not in UTF-8` };
   try {
     return { text: utf8.decode(body), fault: null };
   } catch {
@@ -152,5 +167,8 @@ function decoded(pairs: readonly DecodedPair[]): Param[] {
 }
 
 function withoutForm(endpoint: Endpoint): Endpoint {
-  return { ...endpoint, parameters: endpoint.parameters.filter((parameter) => parameter.in === 'query') };
+  return {
+    ...endpoint,
+    parameters: endpoint.parameters.filter((parameter) => parameter.in === 'query'),
+  };
 }

@@ -6,7 +6,10 @@ interface RefusalDetails {
   readonly msg?: string;
   /** When the caller may try again, in whole seconds. */
   readonly retryAfter?: number;
-  /** A wrong signature. For the operator only; it is explained after the answer, because that takes time. */
+  /**
+   * A wrong signature. For the operator only; it is explained after the answer, because that takes
+   * time.
+   */
   readonly rejected?: RejectedSignature;
 }
 

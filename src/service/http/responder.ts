@@ -34,8 +34,8 @@ interface Answer {
 }
 
 /**
- * Sends envelopes, and logs each answer after it is sent, so that its timing reveals nothing to the caller. `ring` keeps the
- * last answers for the workbench, if it is enabled.
+ * Sends envelopes, and logs each answer after it is sent, so that its timing reveals nothing to the
+ * caller. `ring` keeps the last answers for the workbench, if it is enabled.
  */
 export function responderOf(context: ServiceContext, ring: RequestRing | null) {
   const { platform, trustProxy } = context.settings;
@@ -61,16 +61,21 @@ export function responderOf(context: ServiceContext, ring: RequestRing | null) {
   }
 
   /**
-   * The error itself, or the one that replaces it if the address had too many refused requests. Authenticated
-   * requests are neither counted nor affected: all clients of a proxy share its address.
+   * The error itself, or the one that replaces it if the address had too many refused requests.
+   * Authenticated requests are neither counted nor affected: all clients of a proxy share its
+   * address.
    */
   function throttled({ request, isAuthenticated }: HttpExchange, error: unknown): unknown {
     if (isAuthenticated || httpStatusOf(refusalOf(error).code) >= 500) return error;
     const seconds = context.failureLimit(networkOf(clientOf(request)));
-    return seconds === 0 ? error : new RefusedError(resultCode.tooManyRequests, { retryAfter: seconds });
+    return seconds === 0
+      ? error
+      : new RefusedError(resultCode.tooManyRequests, { retryAfter: seconds });
   }
 
-  /** Logs more about a failure than its answer says; returns the explanation of a wrong signature. */
+  /**
+   * Logs more about a failure than its answer says; returns the explanation of a wrong signature.
+   */
   function logReason(error: unknown, request_id: string): Rejection | null {
     logFault(context.log, error, { request_id });
     if (!(error instanceof RefusedError) || error.details.rejected === undefined) return null;
@@ -81,8 +86,9 @@ export function responderOf(context: ServiceContext, ring: RequestRing | null) {
   }
 
   /**
-   * The address of the client, without a port: the last forwarded address that is not a trusted proxy's, or else that
-   * of the connection. Empty if the client closed the connection before it was read.
+   * The address of the client, without a port: the last forwarded address that is not a trusted
+   * proxy's, or else that of the connection. Empty if the client closed the connection before it
+   * was read.
    */
   function clientOf({ headers, socket }: IncomingMessage): string {
     const { remoteAddress = '' } = socket;
@@ -173,7 +179,10 @@ function refusalOf(error: unknown): {
 }
 
 /** Values that belong to no app may be anything, such as a secret in the wrong place. */
-function shownClaim({ parameters, app }: LoggedRequest, name: 'app_key' | 'tenant_code'): string | null {
+function shownClaim(
+  { parameters, app }: LoggedRequest,
+  name: 'app_key' | 'tenant_code',
+): string | null {
   const claimed = parameters?.get(name);
   if (claimed === undefined) return null;
   return app?.[name] === claimed ? claimed : maskText(claimed);

@@ -25,8 +25,8 @@ interface Route {
 }
 
 /**
- * The routes of the operations, the health checks, the OpenAPI document and the workbench, by path; metrics unless they
- * have a port of their own.
+ * The routes of the operations, the health checks, the OpenAPI document and the workbench, by path;
+ * metrics unless they have a port of their own.
  */
 export function routesOf(
   context: ServiceContext,
@@ -50,7 +50,8 @@ export function routesOf(
     };
     routes.set(endpoint.path, { methods: [endpoint.method], answer });
   }
-  // Many probes send HEAD. No envelope, and no line in the log for each request, which would fill it.
+  // Many probes send HEAD. No envelope, and no line in the log for each request, which would fill
+  // it.
   const methods = ['GET', 'HEAD'];
   routes.set(healthPath, {
     methods,
@@ -58,9 +59,10 @@ export function routesOf(
   });
   for (const [path, answerOf] of monitoring) {
     const answer = async (exchange: HttpExchange) => {
-      // Metrics are for this machine, or for a port of their own. The others tell no more than /healthz, to load
-      // balancers that name any host, or none, by HTTP/1.0.
-      const isMeant = path !== '/metrics' || (adminPort === undefined && isFromHere(exchange.request));
+      // Metrics are for this machine, or for a port of their own. The others tell no more than
+      // /healthz, to load balancers that name any host, or none, by HTTP/1.0.
+      const isMeant =
+        path !== '/metrics' || (adminPort === undefined && isFromHere(exchange.request));
       if (isMeant) exchange.deliver(await answerOf(exchange.request));
       else responder.sendCode(exchange, resultCode.noSuchPath);
     };
@@ -121,8 +123,8 @@ function unescaped(path: string): string {
 }
 
 /**
- * Whether proxies may see another end of a request, or another host, than Node.js does: RFC 9112 §3.2 (several hosts),
- * §6.1 (other encodings than `chunked`, or one in HTTP/1.0).
+ * Whether proxies may see another end of a request, or another host, than Node.js does: RFC 9112
+ * §3.2 (several hosts), §6.1 (other encodings than `chunked`, or one in HTTP/1.0).
  */
 function isAmbiguous({ headers, rawHeaders, httpVersion }: IncomingMessage): boolean {
   const encoding = headers['transfer-encoding']?.toLowerCase();

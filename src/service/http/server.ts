@@ -35,20 +35,27 @@ export async function startServer(
 ) {
   const { settings } = context;
   const { requestTimeoutMs, keepAliveMs } = settings;
-  const server = createServer({ ...requestLimits(requestTimeoutMs), keepAliveTimeout: keepAliveMs });
+  const server = createServer({
+    ...requestLimits(requestTimeoutMs),
+    keepAliveTimeout: keepAliveMs,
+  });
   // One that neither sends nor reads is closed.
   server.setTimeout(Math.min(requestTimeoutMs + keepAliveMs, maxTimerMs));
   const reportOverload = (problem: string) => context.log({ event: 'overload', problem });
   limitConnections(server, settings, reportOverload);
   const inFlight = watchRequests(server, reportOverload);
   const isHere = isLoopback(urlHost(settings.host));
-  const workbench = (settings.page ?? isHere) ? { ring: requestRing(context.now), isOpen: !isHere } : null;
+  const workbench =
+    (settings.page ?? isHere) ? { ring: requestRing(context.now), isOpen: !isHere } : null;
   const responder = responderOf(context, workbench?.ring ?? null);
   server.on('clientError', answerParserErrors(server, inFlight, responder, context.now));
   const intercept =
     extension?.(responder, context.store) ??
     (settings.faults && injectFaults(responder, faultDrawer(settings.faults)));
-  const answer = answerByRoute(routesOf(context, responder, workbench, monitoring, intercept), responder);
+  const answer = answerByRoute(
+    routesOf(context, responder, workbench, monitoring, intercept),
+    responder,
+  );
   // Not earlier: a client that reconnects would be cut off with the connections in the backlog.
   const isLast = (reply: ServerResponse) => !server.listening && inFlight.isLast(reply);
   server.on('request', (request, reply) => {
@@ -58,7 +65,10 @@ export async function startServer(
   return { url, close: () => close(server, inFlight, settings.drainMs) };
 }
 
-/** Stops accepting connections, answers the requests on open ones, and closes them: in `drainMs` and `closeGraceMs` at most. */
+/**
+ * Stops accepting connections, answers the requests on open ones, and closes them: in `drainMs` and
+ * `closeGraceMs` at most.
+ */
 async function close(server: Server, inFlight: InFlight, drainMs: number): Promise<void> {
   // Bun's server is another class, which closes by itself.
   if (!((server as object) instanceof NetServer)) {
@@ -66,7 +76,8 @@ async function close(server: Server, inFlight: InFlight, drainMs: number): Promi
   }
   const drainedAt = performance.now() + Math.max(1, drainMs);
   await acceptWaiting(inFlight, drainedAt);
-  // The HTTP server's own `close` would cut idle connections at once, and with them requests in transit.
+  // The HTTP server's own `close` would cut idle connections at once, and with them requests in
+  // transit.
   const closed = once(server, 'close');
   NetServer.prototype.close.call(server);
   await atMost(drainedAt - performance.now(), closed);
@@ -80,8 +91,8 @@ async function close(server: Server, inFlight: InFlight, drainMs: number): Promi
 }
 
 /**
- * Accepts the connections in the backlog, which may carry requests already: at least one per turn of the event
- * loop. `end` is a time of `performance.now()`.
+ * Accepts the connections in the backlog, which may carry requests already: at least one per turn
+ * of the event loop. `end` is a time of `performance.now()`.
  */
 async function acceptWaiting(inFlight: InFlight, end: number): Promise<void> {
   for (let before = -1; before !== inFlight.accepted() && performance.now() < end; ) {

@@ -5,10 +5,11 @@ const maxKept = 10_000;
 const others = '';
 
 /**
- * A rate limit for each key, such as an app or an address: after a quiet second, a burst of one second's tokens is
- * allowed. `now` returns milliseconds of a monotonic clock.
+ * A rate limit for each key, such as an app or an address: after a quiet second, a burst of one
+ * second's tokens is allowed. `now` returns milliseconds of a monotonic clock.
  *
- * @returns what takes a token of a key, and returns 0, or the number of whole seconds until the next one
+ * @returns what takes a token of a key, and returns 0, or the number of whole seconds until the
+ * next one
  */
 export function limitRate(perSecond: number, now: () => number): (key: string) => number {
   const capacity = Math.max(1, perSecond);

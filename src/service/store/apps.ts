@@ -21,18 +21,24 @@ export interface App {
   readonly old_ends: number;
   /** Whether its requests are refused. */
   readonly disabled: boolean;
-  /** Another one after each change; random at first, in case an app of that key was removed before. */
+  /**
+   * Another one after each change; random at first, in case an app of that key was removed before.
+   */
   readonly revision: number;
 }
 
 /** Number of apps that are looked at for the keys of their secrets. */
 const checkedApps = 1000;
 
-/** Why a request is not carried out. With 'app changed', nothing was stored: it can be authenticated again. */
+/**
+ * Why a request is not carried out. With 'app changed', nothing was stored: it can be authenticated
+ * again.
+ */
 export type Obstacle = 'app changed' | 'random used';
 
 /** An app as the database has it: its secrets may be encrypted, and unreadable. */
-export interface StoredApp extends Omit<App, 'app_secret' | 'old_secret' | 'old_ends' | 'disabled'> {
+export interface StoredApp
+  extends Omit<App, 'app_secret' | 'old_secret' | 'old_ends' | 'disabled'> {
   readonly app_secret: string;
   readonly old_secret: string | null;
   /** For how long the old secret is valid, in seconds. */
@@ -87,7 +93,10 @@ export function appsOf(sql: Sql, cipher: SecretCipher) {
       const [row] = await sql.all<StoredApp>(statements.findApp, [appKey]);
       return row === undefined ? null : toApp(row);
     },
-    /** Uses up a random (§5.4) of an app that is still what it was when it was read; returns why that is not possible. */
+    /**
+     * Uses up a random (§5.4) of an app that is still what it was when it was read; returns why
+     * that is not possible.
+     */
     async useRandom(app: App, random: string): Promise<Obstacle | null> {
       const used = await sql.run(statements.useNonce, [...revisionOf(app), random]);
       return used === 1 ? null : obstacleOf(app);
@@ -106,26 +115,38 @@ export function appsOf(sql: Sql, cipher: SecretCipher) {
       appKey: string,
       ...values: readonly (Secret | SqlParameter)[]
     ): Promise<Changed> {
-      const stored = values.map((one) => (one instanceof Secret ? cipher.encrypt(appKey, one) : one));
+      const stored = values.map((one) =>
+        one instanceof Secret ? cipher.encrypt(appKey, one) : one,
+      );
       const [row] = await sql.all<NonNullable<Changed>>(statements[statement], [appKey, ...stored]);
       return row ?? null;
     },
     list,
-    /** @throws UnreadableSecretError if a key with which secrets of the first apps are encrypted is not given */
+    /**
+     * @throws UnreadableSecretError if a key with which secrets of the first apps are encrypted is
+     * not given
+     */
     async requireMasterKeys(): Promise<void> {
       for (const { app_secret, old_secret } of await list('', checkedApps)) {
         cipher.requireKey(app_secret);
         if (old_secret !== null) cipher.requireKey(old_secret);
       }
     },
-    /** Encrypts the secrets with the first master key; returns how many, and why another one cannot be read. */
-    async encryptAll(): Promise<{ readonly encrypted: number; readonly unreadable?: ChangedSecretError }> {
+    /**
+     * Encrypts the secrets with the first master key; returns how many, and why another one cannot
+     * be read.
+     */
+    async encryptAll(): Promise<{
+      readonly encrypted: number;
+      readonly unreadable?: ChangedSecretError;
+    }> {
       let unreadable: ChangedSecretError | undefined;
       let encrypted = 0;
       for (const { app_key, app_secret, old_secret } of await list('', Number.MAX_SAFE_INTEGER)) {
         const stored = [app_secret, old_secret];
         if (stored.every((one) => one === null || cipher.isCurrent(one))) continue;
-        const renew = (one: string | null) => one && cipher.encrypt(app_key, cipher.decrypt(app_key, one));
+        const renew = (one: string | null) =>
+          one && cipher.encrypt(app_key, cipher.decrypt(app_key, one));
         try {
           const values = [app_key, ...stored.map(renew), ...stored];
           encrypted += await sql.run(statements.setStoredSecrets, values);

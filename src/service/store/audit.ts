@@ -5,7 +5,10 @@ import { statements } from './statements.js';
 
 /** An action of an operator. */
 export interface AuditLine {
-  /** Unix time in seconds, by the clock of the database; of codes that are counted the start of their minute. */
+  /**
+   * Unix time in seconds, by the clock of the database; of codes that are counted the start of
+   * their minute.
+   */
   readonly at: number;
   /** The user of the operating system. */
   readonly actor: string;
@@ -14,12 +17,16 @@ export interface AuditLine {
   readonly tenant_code: string | null;
   /** The app key, or the union ID of a user, masked; or how many there are. */
   readonly subject: string;
-  /** The digest of the user, as in the log; of all users of a tenant in `user list`; `null` where there is none. */
+  /**
+   * The digest of the user, as in the log; of all users of a tenant in `user list`; `null` where
+   * there is none.
+   */
   readonly user_digest: string | null;
 }
 
 /**
- * The user of a tenant by union ID, or by a value under a key, as a passback with `primary_key` names one (§4.2).
+ * The user of a tenant by union ID, or by a value under a key, as a passback with `primary_key`
+ * names one (§4.2).
  *
  * @example
  * const named: NamedUser = { tenantCode: 'acme', key: 'mobile', value: '13800138000' };
@@ -47,16 +54,19 @@ export interface AuditFilter {
   /** The app of an action of `app`. */
   readonly appKey?: string;
   /**
-   * Actions that named the user or showed all users of the tenant. One who is named by a value is also looked up: the
-   * actions on whoever has it now are included.
+   * Actions that named the user or showed all users of the tenant. One who is named by a value is
+   * also looked up: the actions on whoever has it now are included.
    */
   readonly user?: NamedUser;
 }
 
 /** A line as it is added. */
-export type NewAuditLine = Omit<AuditLine, 'at' | 'user_digest'> & Partial<Pick<AuditLine, 'user_digest'>>;
+export type NewAuditLine = Omit<AuditLine, 'at' | 'user_digest'> &
+  Partial<Pick<AuditLine, 'user_digest'>>;
 
-/** An id that orders the actions of one second: the microseconds of this process, and random text. */
+/**
+ * An id that orders the actions of one second: the microseconds of this process, and random text.
+ */
 function orderedId(): string {
   return `${Math.round((performance.timeOrigin + performance.now()) * 1_000)}-${randomUUID()}`;
 }
@@ -70,18 +80,30 @@ export interface AuditKey {
 /** The actions of operators. */
 export function auditOf(sql: Sql, process: string) {
   return {
-    async add({ actor, action, tenant_code, subject, user_digest = null }: NewAuditLine): Promise<void> {
+    async add({
+      actor,
+      action,
+      tenant_code,
+      subject,
+      user_digest = null,
+    }: NewAuditLine): Promise<void> {
       const values = [orderedId(), actor, action, tenant_code, subject, user_digest];
       await sql.run(statements.addAudit, values);
     },
-    /** Counts codes in the line of their tenant, actor and minute, which is the process's own: nobody waits for another's. */
+    /**
+     * Counts codes in the line of their tenant, actor and minute, which is the process's own:
+     * nobody waits for another's.
+     */
     async countCodes(actor: string, tenantCode: string, count: number): Promise<void> {
       const group = hash('sha256', JSON.stringify([tenantCode, actor, process]), 'hex');
       const subject = count === 1 ? '1 code' : `${count} codes`;
       const values = [`codes ${group}`, actor, tenantCode, subject, count];
       await sql.run(statements.countCodes, values);
     },
-    /** The lines before one, newest first; if there are digests, up to three, those that have one of them. */
+    /**
+     * The lines before one, newest first; if there are digests, up to three, those that have one of
+     * them.
+     */
     list(
       { since = 0, action = '', tenantCode = '', appKey = '' }: Omit<AuditFilter, 'user' | 'limit'>,
       digests: readonly string[],
@@ -101,11 +123,14 @@ export type Audit = ReturnType<typeof auditOf>;
 
 const keyBytes = 32;
 
-/** Length of a digest, in characters of hex: two users have the same one by chance in 2^64 users. */
+/**
+ * Length of a digest, in characters of hex: two users have the same one by chance in 2^64 users.
+ */
 const digestLength = 32;
 
 /**
- * The key of a database for the digests of its users, which is created once; it stays the same when master keys change.
+ * The key of a database for the digests of its users, which is created once; it stays the same when
+ * master keys change.
  *
  * @throws StoreUnavailableError if the database does not answer
  */
@@ -119,7 +144,8 @@ export async function digestKeyOf(driver: SqlDriver): Promise<string> {
 
 /** HMAC-SHA256 of a user of a tenant, shortened; of all users of the tenant for `null`. */
 export function digestUser(key: string, tenantCode: string, user: PassbackUser | null): string {
-  const parts = user?.by === 'union_id' ? [user.unionId] : user === null ? [] : [user.name, user.value];
+  const parts =
+    user?.by === 'union_id' ? [user.unionId] : user === null ? [] : [user.name, user.value];
   const hmac = createHmac('sha256', key).update(JSON.stringify([tenantCode, ...parts]));
   return hmac.digest('hex').slice(0, digestLength);
 }

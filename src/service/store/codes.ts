@@ -20,8 +20,8 @@ type StoredCode = Omit<Code, 'info_names'> & { readonly info_names: string | nul
 export function authorizationCodes(sql: Sql) {
   return {
     /**
-     * Adds a code that is valid for `validSeconds`, and returns it with its `expires_at`; `null` if there is no such
-     * user.
+     * Adds a code that is valid for `validSeconds`, and returns it with its `expires_at`; `null` if
+     * there is no such user.
      */
     async add(issued: Omit<Code, 'expires_at'>, validSeconds: number): Promise<Code | null> {
       const { tenant_code, code, union_id, info_names, uses_left } = issued;
@@ -31,7 +31,10 @@ export function authorizationCodes(sql: Sql) {
       return row === undefined ? null : withNames(row);
     },
     /** Uses a code once; `null` if it is unknown, expired or used up. */
-    async use(tenantCode: string, code: string): Promise<Pick<Code, 'union_id' | 'info_names'> | null> {
+    async use(
+      tenantCode: string,
+      code: string,
+    ): Promise<Pick<Code, 'union_id' | 'info_names'> | null> {
       const [row] = await sql.all<StoredCode>(statements.useCode, [tenantCode, code]);
       return row === undefined ? null : withNames(row);
     },
@@ -42,7 +45,9 @@ export function authorizationCodes(sql: Sql) {
     },
     /** The codes after a code, in order; expired ones too, until they are purged. */
     async list(tenantCode: string, after: string, limit: number): Promise<Code[]> {
-      return (await sql.all<StoredCode>(statements.listCodes, [tenantCode, after, limit])).map(withNames);
+      return (await sql.all<StoredCode>(statements.listCodes, [tenantCode, after, limit])).map(
+        withNames,
+      );
     },
     /** Returns `false` if there is no such code. */
     async remove(tenantCode: string, code: string): Promise<boolean> {

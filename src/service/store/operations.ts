@@ -6,7 +6,14 @@ import type { App, Apps, Obstacle } from './apps.js';
 import type { Audit } from './audit.js';
 import { type Codes, namesOf } from './codes.js';
 import { onceStatements } from './statements.js';
-import { changedValues, type NoSingleUser, toRecord, tryChange, type Users, valueDigest } from './users.js';
+import {
+  changedValues,
+  type NoSingleUser,
+  toRecord,
+  tryChange,
+  type Users,
+  valueDigest,
+} from './users.js';
 
 /** The tables of the store, inside one read or one transaction. */
 export interface Records {
@@ -35,7 +42,10 @@ export interface PassbackRequest extends AppRequest {
   readonly user: PassbackUser;
   /** Returns the record as it is to be stored. It may be called again, with another record. */
   readonly change: (record: UserRecord) => UserRecord;
-  /** The ID of the user that is created if there is none, unless the passback names one. Default: none is created. */
+  /**
+   * The ID of the user that is created if there is none, unless the passback names one. Default:
+   * none is created.
+   */
   readonly newUnionId?: string;
 }
 
@@ -55,14 +65,21 @@ export type ReadResult = Obstacle | Authorized;
 export type PassbackResult = Obstacle | NoSingleUser | UserRecord | UserInfoError;
 
 /** A read in a transaction, for SQLite, whose statements cannot change two tables. */
-export async function readInTransaction(records: Records, request: ReadRequest): Promise<ReadResult> {
+export async function readInTransaction(
+  records: Records,
+  request: ReadRequest,
+): Promise<ReadResult> {
   const obstacle = await records.apps.useRandom(request.app, request.random);
   if (obstacle !== null) return obstacle;
   const { tenant_code } = request.app;
   const code = await records.codes.use(tenant_code, request.code);
   const record = code && (await records.users.find(tenant_code, code.union_id));
   if (code && record) return { record, infoNames: code.info_names, unionId: code.union_id };
-  return { record: null, infoNames: null, unionId: await records.codes.userOf(tenant_code, request.code) };
+  return {
+    record: null,
+    infoNames: null,
+    unionId: await records.codes.userOf(tenant_code, request.code),
+  };
 }
 
 /** The same as one statement, for PostgreSQL; `read` reads why it refuses a request. */
@@ -76,7 +93,8 @@ export async function readOnce(
   const [row] = await driver.writeOnce<Found>(onceStatements.readUser, values, deadline);
   if (row === undefined) return read(({ apps }) => apps.obstacleOf(app), deadline);
   const { record, union_id } = row;
-  if (record !== null) return { record: toRecord(record), infoNames: namesOf(row), unionId: union_id };
+  if (record !== null)
+    return { record: toRecord(record), infoNames: namesOf(row), unionId: union_id };
   const unionId = await read(({ codes }) => codes.userOf(app.tenant_code, code), deadline);
   return { record: null, infoNames: null, unionId };
 }
@@ -90,8 +108,8 @@ export async function passBackInTransaction(
 }
 
 /**
- * The same for PostgreSQL, as one statement that stores it if nobody has changed the user since he was read: so it is
- * nearly always. `null` for all else: nothing is stored then.
+ * The same for PostgreSQL, as one statement that stores it if nobody has changed the user since he
+ * was read: so it is nearly always. `null` for all else: nothing is stored then.
  */
 export async function passBackOnce(
   driver: SqlDriver,
@@ -102,7 +120,11 @@ export async function passBackOnce(
     user.by === 'union_id' ? [user.unionId, ''] : [null, valueDigest(user.name, user.value)];
   const [found, another] = await driver.read(
     (sql) =>
-      sql.all<Record<'record' | 'version', string>>(onceStatements.findVersion, [tenant_code, digest, id]),
+      sql.all<Record<'record' | 'version', string>>(onceStatements.findVersion, [
+        tenant_code,
+        digest,
+        id,
+      ]),
     deadline,
   );
   if (found === undefined || another !== undefined) return null;

@@ -8,16 +8,31 @@ const intervalMs = 60_000;
 const pauseMs = 2;
 
 const tables = [
-  { table: 'nonces', firstExpired: statements.expiredNonce, purge: statements.purgeNonces, ages: false },
-  { table: 'codes', firstExpired: statements.expiredCode, purge: statements.purgeCodes, ages: false },
-  { table: 'audit', firstExpired: statements.expiredAudit, purge: statements.purgeAudit, ages: true },
+  {
+    table: 'nonces',
+    firstExpired: statements.expiredNonce,
+    purge: statements.purgeNonces,
+    ages: false,
+  },
+  {
+    table: 'codes',
+    firstExpired: statements.expiredCode,
+    purge: statements.purgeCodes,
+    ages: false,
+  },
+  {
+    table: 'audit',
+    firstExpired: statements.expiredAudit,
+    purge: statements.purgeAudit,
+    ages: true,
+  },
 ];
 
 /**
- * Deletes expired nonces and codes of all tenants, and lines of the audit that are older than `auditSeconds`, at once
- * and then every minute until it is stopped, in batches; processes that do so at once delete other rows. `backlog`
- * receives for how many seconds the oldest expired row of each table had waited. A failure goes to `onFault`, and ends
- * that minute's purge.
+ * Deletes expired nonces and codes of all tenants, and lines of the audit that are older than
+ * `auditSeconds`, at once and then every minute until it is stopped, in batches; processes that do
+ * so at once delete other rows. `backlog` receives for how many seconds the oldest expired row of
+ * each table had waited. A failure goes to `onFault`, and ends that minute's purge.
  *
  * @returns what stops it: that resolves when the current batch has ended
  */
@@ -32,7 +47,11 @@ export function startPurge(
   /** Does not keep the process alive, and ends early when the purge is stopped. */
   const pause = (ms: number) => wait(ms, undefined, { ref: false, signal }).catch(() => {});
 
-  async function purgeTable(statement: string, firstExpired: number, age: readonly number[]): Promise<void> {
+  async function purgeTable(
+    statement: string,
+    firstExpired: number,
+    age: readonly number[],
+  ): Promise<void> {
     const { purgeRows } = driver;
     for (let from = firstExpired; !signal.aborted; ) {
       const deleted = await driver.write((sql) => sql.all(statement, [from, purgeRows, ...age]));

@@ -23,11 +23,13 @@ export class UnreadableSecretError extends StoreUnavailableError {}
 export class ChangedSecretError extends UnreadableSecretError {}
 
 /**
- * Encrypts the secrets of apps for the database with AES-256-GCM, bound to the key of the app. Without a key they are
- * stored as they are; secrets that were stored so stay readable.
+ * Encrypts the secrets of apps for the database with AES-256-GCM, bound to the key of the app.
+ * Without a key they are stored as they are; secrets that were stored so stay readable.
  */
 export function secretCipher(masterKeys: readonly Secret[]) {
-  const keys: ReadonlyMap<string, Buffer> = new Map(masterKeys.map(parseKey).map((key) => [idOf(key), key]));
+  const keys: ReadonlyMap<string, Buffer> = new Map(
+    masterKeys.map(parseKey).map((key) => [idOf(key), key]),
+  );
 
   function open(appKey: string, stored: string): string {
     const key = keys.get(stored.slice(mark.length, mark.length + idLength));
@@ -37,7 +39,10 @@ export function secretCipher(masterKeys: readonly Secret[]) {
       authTagLength: tagBytes,
     });
     decipher.setAAD(Buffer.from(appKey)).setAuthTag(sealed.subarray(-tagBytes));
-    return decipher.update(sealed.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+    return (
+      decipher.update(sealed.subarray(ivBytes, -tagBytes), undefined, 'utf8') +
+      decipher.final('utf8')
+    );
   }
 
   /** @throws UnreadableSecretError if a stored secret is encrypted with a key that is not given */
@@ -57,7 +62,12 @@ export function secretCipher(masterKeys: readonly Secret[]) {
       const [id, key] = first;
       const iv = randomBytes(ivBytes);
       const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(appKey));
-      const sealed = [iv, cipher.update(secret.reveal(), 'utf8'), cipher.final(), cipher.getAuthTag()];
+      const sealed = [
+        iv,
+        cipher.update(secret.reveal(), 'utf8'),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ];
       return `${mark}${id}.${Buffer.concat(sealed).toString('base64')}`;
     },
     requireKey,
@@ -71,11 +81,14 @@ export function secretCipher(masterKeys: readonly Secret[]) {
       try {
         return new Secret(open(appKey, stored));
       } catch (cause) {
-        throw new ChangedSecretError(`the encrypted secret of app ${quoteName(appKey)} was changed`, {
-          hint: 'Give the app a new one:',
-          commands: [`userinfo admin app rotate-secret --app-key ${quoteWhereNeeded(appKey)}`],
-          cause,
-        });
+        throw new ChangedSecretError(
+          `the encrypted secret of app ${quoteName(appKey)} was changed`,
+          {
+            hint: 'Give the app a new one:',
+            commands: [`userinfo admin app rotate-secret --app-key ${quoteWhereNeeded(appKey)}`],
+            cause,
+          },
+        );
       }
     },
     /**

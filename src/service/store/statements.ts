@@ -1,8 +1,8 @@
 import type { Schema } from '../database/migrations.js';
 
 /**
- * The tables of the store. Those of short rows that are found by their primary key have no second copy of it in SQLite
- * (`WITHOUT ROWID`, which the driver of PostgreSQL leaves out).
+ * The tables of the store. Those of short rows that are found by their primary key have no second
+ * copy of it in SQLite (`WITHOUT ROWID`, which the driver of PostgreSQL leaves out).
  */
 export const storeSchema: Schema = {
   table: 'userinfo_migrations',
@@ -40,14 +40,15 @@ export const storeSchema: Schema = {
 };
 
 /**
- * Time for which the `random` of a request is kept, in seconds: long after its timestamp is refused by a clock that is
- * right, so that clocks may jump by hours, and a day of requests is little beside the users who made them.
+ * Time for which the `random` of a request is kept, in seconds: long after its timestamp is refused
+ * by a clock that is right, so that clocks may jump by hours, and a day of requests is little
+ * beside the users who made them.
  */
 const randomSeconds = 86_400;
 
 /**
- * The lines of the audit before that of `$1` and `$2` and not before the time `$4`, of an action, a tenant and an app;
- * empty text stands for any.
+ * The lines of the audit before that of `$1` and `$2` and not before the time `$4`, of an action, a
+ * tenant and an app; empty text stands for any.
  */
 const auditLines =
   'SELECT at, id, actor, action, tenant_code, subject, digest AS user_digest FROM audit' +
@@ -57,7 +58,8 @@ const auditLines =
 const newestFirst = ' ORDER BY at DESC, id DESC LIMIT $3';
 
 /** Finds the app `$1` only as it was when it had that revision. */
-const sameApp = 'FROM apps WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4';
+const sameApp =
+  'FROM apps WHERE app_key = $1 AND tenant_code = $2 AND channel = $3 AND revision = $4';
 
 /** Changes a row only if the app is what it was at that revision, and the pair is new. */
 const useNonce =
@@ -65,7 +67,10 @@ const useNonce =
   ` SELECT tenant_code, app_key, $5, unixepoch() + ${randomSeconds} ${sameApp}` +
   ' ON CONFLICT (tenant_code, app_key, random) DO NOTHING';
 
-/** Uses a code once, unless it is expired or used up. Its time left is in no index: the key alone finds it. */
+/**
+ * Uses a code once, unless it is expired or used up. Its time left is in no index: the key alone
+ * finds it.
+ */
 function useCode(tenantCode: string, code: string): string {
   return (
     `UPDATE codes SET uses_left = uses_left - 1 WHERE tenant_code = ${tenantCode} AND code = ${code}` +
@@ -82,10 +87,11 @@ const appColumns =
   ' old_until - unixepoch() AS old_left';
 
 /**
- * The statements of the store, in SQL that SQLite and databases with PostgreSQL's protocol share. Keys begin with
- * `tenant_code`, except where an app is found by its key alone; the number in `$1` identifies a value, not its
- * position. `unixepoch()` is the current second by the clock of the database: the clocks of processes differ. A
- * transaction of SQLite that writes is alone: its driver leaves out `FOR UPDATE` and `FOR KEY SHARE`.
+ * The statements of the store, in SQL that SQLite and databases with PostgreSQL's protocol share.
+ * Keys begin with `tenant_code`, except where an app is found by its key alone; the number in `$1`
+ * identifies a value, not its position. `unixepoch()` is the current second by the clock of the
+ * database: the clocks of processes differ. A transaction of SQLite that writes is alone: its
+ * driver leaves out `FOR UPDATE` and `FOR KEY SHARE`.
  */
 export const statements = {
   findApp: `SELECT ${appColumns} FROM apps WHERE app_key = $1`,
@@ -99,7 +105,9 @@ export const statements = {
     'UPDATE apps SET old_secret = CASE WHEN $3 > 0 THEN app_secret END, old_until = unixepoch() + $3,' +
     ` app_secret = $2, ${newRevision} WHERE app_key = $1 ${changed}`,
   retireAppSecret: `UPDATE apps SET old_secret = NULL, old_until = 0, ${newRevision} WHERE app_key = $1 ${changed}`,
-  /** Unless a secret was changed meanwhile. The secrets themselves stay, and with them the revision. */
+  /**
+   * Unless a secret was changed meanwhile. The secrets themselves stay, and with them the revision.
+   */
   setStoredSecrets:
     'UPDATE apps SET app_secret = $2, old_secret = $3 WHERE app_key = $1 AND app_secret = $4' +
     " AND COALESCE(old_secret, '') = COALESCE($5, '')",
@@ -111,16 +119,21 @@ export const statements = {
   removeApp: `DELETE FROM apps WHERE app_key = $1 ${changed}`,
 
   findUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2',
-  listUsers: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3',
-  /** Locks the row until the transaction ends, and returns its current content: no update is lost. */
+  listUsers:
+    'SELECT record FROM users WHERE tenant_code = $1 AND union_id > $2 ORDER BY union_id LIMIT $3',
+  /**
+   * Locks the row until the transaction ends, and returns its current content: no update is lost.
+   */
   lockUser: 'SELECT record FROM users WHERE tenant_code = $1 AND union_id = $2 FOR UPDATE',
   /** Held by a transaction that adds a user unless there is one; `$1` names him. */
   lockAdding: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
-  setRecord: 'UPDATE users SET record = $3, revision = revision + 1 WHERE tenant_code = $1 AND union_id = $2',
+  setRecord:
+    'UPDATE users SET record = $3, revision = revision + 1 WHERE tenant_code = $1 AND union_id = $2',
   deleteUser: 'DELETE FROM users WHERE tenant_code = $1 AND union_id = $2',
 
   /** Two users show that a value is ambiguous. */
-  findUsersByValue: 'SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2',
+  findUsersByValue:
+    'SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2',
   /** A join with `users` would read all users of the tenant, with statistics that are old. */
   listUsersByValue:
     'SELECT (SELECT record FROM users WHERE tenant_code = $1 AND union_id = user_values.union_id) AS record' +
@@ -171,8 +184,8 @@ export const statements = {
 } as const;
 
 /**
- * When the first row of a table expired, and how many seconds ago; or null. `less` is what is subtracted from the time
- * that it is.
+ * When the first row of a table expired, and how many seconds ago; or null. `less` is what is
+ * subtracted from the time that it is.
  */
 function firstExpired(table: string, column = 'expires_at', less = ''): string {
   const end = `unixepoch()${less}`;
@@ -183,8 +196,8 @@ function firstExpired(table: string, column = 'expires_at', less = ''): string {
 }
 
 /**
- * Deletes up to `$2` expired rows, the oldest first, none that expired before `$1`: deleted rows stay in the index
- * for a while, and are not scanned again.
+ * Deletes up to `$2` expired rows, the oldest first, none that expired before `$1`: deleted rows
+ * stay in the index for a while, and are not scanned again.
  */
 function purge(table: string, key: string, column = 'expires_at', less = ''): string {
   return (
@@ -194,25 +207,31 @@ function purge(table: string, key: string, column = 'expires_at', less = ''): st
   );
 }
 
-/** Requests as one statement, for PostgreSQL. Each uses up a random `$5`, unless the app has changed. */
+/**
+ * Requests as one statement, for PostgreSQL. Each uses up a random `$5`, unless the app has
+ * changed.
+ */
 export const onceStatements = {
   /**
-   * Uses up a code `$6`, too; returns its user, with the record and the names that it authorizes to read: nothing but a row
-   * for a code that is not valid, and no row if the random was not used up.
+   * Uses up a code `$6`, too; returns its user, with the record and the names that it authorizes to
+   * read: nothing but a row for a code that is not valid, and no row if the random was not used up.
    */
   readUser: `WITH fresh AS (${useNonce} RETURNING 1),
     used AS (${useCode('$2', '$6')} AND EXISTS (SELECT 1 FROM fresh) RETURNING union_id, info_names)
     SELECT union_id, info_names,
       (SELECT record FROM users WHERE tenant_code = $2 AND union_id = used.union_id) AS record
       FROM fresh LEFT JOIN used ON TRUE`,
-  /** The user of an ID `$3`, or two users of a value. Each change of a row gives it another `xmin`. */
+  /**
+   * The user of an ID `$3`, or two users of a value. Each change of a row gives it another `xmin`.
+   */
   findVersion: `SELECT record, users.xmin AS version FROM (SELECT CAST($1 AS TEXT) AS tenant_code,
     unnest(ARRAY(SELECT union_id FROM user_values WHERE tenant_code = $1 AND digest = $2 LIMIT 2) || CAST($3 AS TEXT))
     AS union_id) AS named JOIN users USING (tenant_code, union_id)`,
   /**
-   * Returns a row if the user `$6` is as he was in version `$7`, nobody has locked him, and the random is new: it has
-   * stored the record and its values. Two with the same random at once are an error of the second, which stores nothing.
-   * A list of digests whose length is known would be planned anew each time, which takes as long as the rest.
+   * Returns a row if the user `$6` is as he was in version `$7`, nobody has locked him, and the
+   * random is new: it has stored the record and its values. Two with the same random at once are an
+   * error of the second, which stores nothing. A list of digests whose length is known would be
+   * planned anew each time, which takes as long as the rest.
    */
   passBackUser: `WITH mine AS (SELECT 1 FROM users
       WHERE tenant_code = $2 AND union_id = $6 AND xmin = $7 FOR UPDATE SKIP LOCKED),

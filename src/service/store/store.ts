@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { quoteName } from '../../core/contract/errors.js';
 import type { PassbackUser } from '../../core/contract/passback.js';
 import type { Secret } from '../../core/signing/secret.js';
-import { DatabaseBusyError, nothingWritten, StartError, StoreUnavailableError } from '../database/errors.js';
+import {
+  DatabaseBusyError,
+  nothingWritten,
+  StartError,
+  StoreUnavailableError,
+} from '../database/errors.js';
 import { type Migration, migrate } from '../database/migrations.js';
 import type { Sql, SqlDriver } from '../database/sql-driver.js';
 import { type App, appsOf } from './apps.js';
@@ -25,15 +30,17 @@ import { ageStatements, emptyStatements, statements, storeSchema } from './state
 import { usersOf } from './users.js';
 
 /**
- * Maximum number of apps that are looked up at once. Anybody can name one that is not known, or sign wrongly for one that
- * is: further look-ups are refused, so that those that do not need one have the connections.
+ * Maximum number of apps that are looked up at once. Anybody can name one that is not known, or
+ * sign wrongly for one that is: further look-ups are refused, so that those that do not need one
+ * have the connections.
  */
 const maxLookUps = 100;
 
 /**
- * Creates the store of the service and of its admin over a driver, and brings its schema up to date. If that fails, it
- * closes the driver. A unit of work awaits only the records that it receives, and may be run again from its start.
- * Methods throw a StoreUnavailableError if the database does not answer.
+ * Creates the store of the service and of its admin over a driver, and brings its schema up to
+ * date. If that fails, it closes the driver. A unit of work awaits only the records that it
+ * receives, and may be run again from its start. Methods throw a StoreUnavailableError if the
+ * database does not answer.
  *
  * @throws StartError as `migrate` does
  */
@@ -53,14 +60,22 @@ export async function createStore(driver: SqlDriver, options: StoreOptions = {})
 
 export type Store = ReturnType<typeof storeOver>;
 
-function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration, digestKey: string) {
+function storeOver(
+  driver: SqlDriver,
+  cipher: SecretCipher,
+  migration: Migration,
+  digestKey: string,
+) {
   const process = randomUUID();
   const knownApps = new Map<string, App>();
   let lookUps = 0;
   const purgeBacklog = new Map<string, number>();
   let stopPurge = async () => {};
   let clockDifference = 0;
-  /** The fault of the last write: data that a full disk refuses may be larger than what `check` writes. */
+  /**
+   * The fault of the last write: data that a full disk refuses may be larger than what `check`
+   * writes.
+   */
   let fault: StoreUnavailableError | null = null;
 
   const recordsOf = (sql: Sql): Records => ({
@@ -87,7 +102,8 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
       fault = null;
       return result;
     } catch (error) {
-      if (error instanceof StoreUnavailableError && !(error instanceof DatabaseBusyError)) fault = error;
+      if (error instanceof StoreUnavailableError && !(error instanceof DatabaseBusyError))
+        fault = error;
       throw error;
     }
   }
@@ -104,7 +120,9 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
     /** Reads an app from the database. */
     async findApp(appKey: string, deadline?: number): Promise<App | null> {
       if (lookUps >= maxLookUps) {
-        throw new DatabaseBusyError('too many requests name apps that are not known, or are signed wrongly');
+        throw new DatabaseBusyError(
+          'too many requests name apps that are not known, or are signed wrongly',
+        );
       }
       lookUps += 1;
       try {
@@ -116,7 +134,9 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
         lookUps -= 1;
       }
     },
-    /** Carries out a read (§4.1). Its random, and its code, are used up durably when this resolves. */
+    /**
+     * Carries out a read (§4.1). Its random, and its code, are used up durably when this resolves.
+     */
     readUser: (request: ReadRequest): Promise<ReadResult> =>
       driver.engine === 'postgres'
         ? noting(readOnce(driver, request, read))
@@ -124,23 +144,36 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
     /** Carries out a passback (§4.2). Resolves when it is durable. */
     async passBack(request: PassbackRequest): Promise<PassbackResult> {
       const { app, user, change, newUnionId, deadline } = request;
-      const stored = driver.engine === 'postgres' ? await noting(passBackOnce(driver, request)) : null;
-      const outcome = stored ?? (await write((records) => passBackInTransaction(records, request), deadline));
+      const stored =
+        driver.engine === 'postgres' ? await noting(passBackOnce(driver, request)) : null;
+      const outcome =
+        stored ?? (await write((records) => passBackInTransaction(records, request), deadline));
       if (outcome !== 'no user' || newUnionId === undefined) return outcome;
-      return write(({ users }) => users.changeOrAdd(app.tenant_code, user, change, newUnionId), deadline);
+      return write(
+        ({ users }) => users.changeOrAdd(app.tenant_code, user, change, newUnionId),
+        deadline,
+      );
     },
-    /** The keyed digest that names a user of a tenant in the log and in the audit; all its users for `null`. */
-    digestOf: (tenantCode: string, user: PassbackUser | null) => digestUser(digestKey, tenantCode, user),
-    /** Lead of the clock of this process over the database's at the last check, in seconds; 0 for SQLite. */
+    /**
+     * The keyed digest that names a user of a tenant in the log and in the audit; all its users for
+     * `null`.
+     */
+    digestOf: (tenantCode: string, user: PassbackUser | null) =>
+      digestUser(digestKey, tenantCode, user),
+    /**
+     * Lead of the clock of this process over the database's at the last check, in seconds; 0 for
+     * SQLite.
+     */
     clockDifference: () => clockDifference,
     /**
-     * Resolves if the store is writable, and the last write since the last check did not fail because of the store.
-     * `unixSeconds` is the clock to compare with the database's.
+     * Resolves if the store is writable, and the last write since the last check did not fail
+     * because of the store. `unixSeconds` is the clock to compare with the database's.
      */
     async check(unixSeconds = () => Date.now() / 1000): Promise<void> {
       // Without a transaction: a process that is stopped in the middle holds no lock.
       await driver.read(async (sql) => {
-        if ((await sql.run(statements.probe)) === 0) throw new StoreUnavailableError(nothingWritten);
+        if ((await sql.run(statements.probe)) === 0)
+          throw new StoreUnavailableError(nothingWritten);
         // SQLite has the clock of the machine.
         if (driver.engine === 'sqlite') return;
         const before = unixSeconds();
@@ -152,8 +185,8 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
       if (last !== null) throw last;
     },
     /**
-     * Deletes expired rows, and lines of the audit of an age in seconds, periodically until the store is closed. Failures
-     * go to `onFault`.
+     * Deletes expired rows, and lines of the audit of an age in seconds, periodically until the
+     * store is closed. Failures go to `onFault`.
      */
     startPurge(auditSeconds: number, onFault: (error: unknown) => void): void {
       stopPurge = startPurge(driver, auditSeconds, purgeBacklog, onFault);
@@ -180,7 +213,10 @@ function storeOver(driver: SqlDriver, cipher: SecretCipher, migration: Migration
   };
 }
 
-/** Distance of a time that was taken between two others to the nearer one; 0 if it may be between them. */
+/**
+ * Distance of a time that was taken between two others to the nearer one; 0 if it may be between
+ * them.
+ */
 function differenceTo(time: number, before: number, after: number): number {
   // It has whole seconds.
   if (time + 1 < before) return Math.round(before - time);
@@ -189,18 +225,25 @@ function differenceTo(time: number, before: number, after: number): number {
 
 /** Options of the store. */
 export interface StoreOptions {
-  /** A SQLite file, which is created if missing, `:memory:` (the default), or the URL of a PostgreSQL database. */
+  /**
+   * A SQLite file, which is created if missing, `:memory:` (the default), or the URL of a
+   * PostgreSQL database.
+   */
   readonly database?: string;
   /**
-   * Keys that encrypt the secrets of apps in the database (AES-256-GCM), 32 bytes each in base64 or hex: the first
-   * encrypts, all of them decrypt. Default: none; the secrets are stored as they are.
+   * Keys that encrypt the secrets of apps in the database (AES-256-GCM), 32 bytes each in base64 or
+   * hex: the first encrypts, all of them decrypt. Default: none; the secrets are stored as they
+   * are.
    */
   readonly masterKeys?: readonly Secret[];
   /** PostgreSQL: maximum number of connections. Default: 10. */
   readonly poolSize?: number;
   /** Whether a missing database or missing tables are created. Default: true. */
   readonly create?: boolean;
-  /** Whether the tables of an older version are brought up to date, rather than refused. Default: true. */
+  /**
+   * Whether the tables of an older version are brought up to date, rather than refused. Default:
+   * true.
+   */
   readonly upgrade?: boolean;
 }
 
@@ -209,7 +252,8 @@ const likeUrl =
   /^\W*(?:postgres(?:ql)?|jdbc|file|sqlite\d?)(?::|\/\/)|:\/\/|:[^/\\]*@|(?:^|\s)(?:host|dbname|service)\s*=/i;
 
 /**
- * Opens a database: a SQLite file, which is created if missing, `:memory:`, or PostgreSQL by its URL.
+ * Opens a database: a SQLite file, which is created if missing, `:memory:`, or PostgreSQL by its
+ * URL.
  *
  * @throws StartError if it cannot be used
  */
@@ -224,7 +268,10 @@ export async function openStore(database: string, options: StoreOptions = {}): P
       const postgres = await import('../database/postgres-driver.js');
       name = postgres.describePostgres(database);
       const { probe } = statements;
-      return await createStore(await postgres.openPostgresDriver(database, { ...options, probe }), options);
+      return await createStore(
+        await postgres.openPostgresDriver(database, { ...options, probe }),
+        options,
+      );
     }
     const sqlite = await import('../database/sqlite-driver.js');
     return await createStore(await sqlite.openSqliteDriver(database, options), options);
@@ -246,7 +293,11 @@ function refuseOtherDatabases(database: string, scheme: string | undefined): voi
   }
   if (scheme === undefined && database !== '') return;
   throw new StartError(
-    scheme === undefined ? 'no database is named' : `databases of kind ${quoteName(scheme)} are not known`,
-    { hint: 'Give the path of a SQLite file, :memory:, or a URL such as postgres://user@host/database.' },
+    scheme === undefined
+      ? 'no database is named'
+      : `databases of kind ${quoteName(scheme)} are not known`,
+    {
+      hint: 'Give the path of a SQLite file, :memory:, or a URL such as postgres://user@host/database.',
+    },
   );
 }

@@ -23,8 +23,8 @@ type UserKey = Pick<UserRecord, 'tenant_code' | 'union_id'>;
 type StoredUser = UserKey & { readonly record: string };
 
 /**
- * Maximum number of look-ups: another process may take a value from a user between its look-up and its lock, but
- * hardly this often in a row.
+ * Maximum number of look-ups: another process may take a value from a user between its look-up and
+ * its lock, but hardly this often in a row.
  */
 const lookUps = 5;
 
@@ -35,7 +35,10 @@ export function usersOf(sql: Sql) {
     if (user.by === 'union_id') return (await lockById(tenantCode, user.unionId)) ?? 'no user';
     const digest = valueDigest(user.name, user.value);
     for (let lookUp = 0; lookUp < lookUps; lookUp++) {
-      const [first, second] = await sql.all<UserKey>(statements.findUsersByValue, [tenantCode, digest]);
+      const [first, second] = await sql.all<UserKey>(statements.findUsersByValue, [
+        tenantCode,
+        digest,
+      ]);
       if (first === undefined) return 'no user';
       if (second !== undefined) return 'several users';
       const record = await lockById(tenantCode, first.union_id);
@@ -49,7 +52,9 @@ export function usersOf(sql: Sql) {
     return row === undefined ? null : toRecord(row.record);
   }
 
-  async function changeValues(changes: readonly (readonly [UserKey, ChangedValues])[]): Promise<void> {
+  async function changeValues(
+    changes: readonly (readonly [UserKey, ChangedValues])[],
+  ): Promise<void> {
     const rowsOf = (kind: keyof ChangedValues) =>
       changes.flatMap(([{ tenant_code, union_id }, changed]) =>
         changed[kind].map((digest) => [tenant_code, digest, union_id]),
@@ -62,8 +67,9 @@ export function usersOf(sql: Sql) {
   }
 
   /**
-   * Stores records, each in place of its user's current one; of several for one user the last. Rows are locked and
-   * indexed in the order of their keys: several processes do not deadlock, and each page is written once.
+   * Stores records, each in place of its user's current one; of several for one user the last. Rows
+   * are locked and indexed in the order of their keys: several processes do not deadlock, and each
+   * page is written once.
    */
   async function putAll(records: readonly UserRecord[]): Promise<void> {
     const lastOfEach = [...new Map(records.map((record) => [keyOf(record), record]))].sort(byFirst);
@@ -72,14 +78,19 @@ export function usersOf(sql: Sql) {
     type Found = UserKey & { readonly record: string | null };
     for (const found of await sql.each<Found>(rowStatements.addOrLockUser, rows))
       if (found.record !== null) before.set(keyOf(found), toRecord(found.record));
-    const replaced = lastOfEach.flatMap(([key], index) => (before.has(key) ? [rows[index] ?? []] : []));
+    const replaced = lastOfEach.flatMap(([key], index) =>
+      before.has(key) ? [rows[index] ?? []] : [],
+    );
     await sql.each(rowStatements.replaceRecord, replaced);
     await changeValues(
       lastOfEach.map(([key, record]) => [record, changedValues(before.get(key) ?? null, record)]),
     );
   }
 
-  /** Changes one user's record, which is locked meanwhile, and returns it, or the error with which `change` refuses. */
+  /**
+   * Changes one user's record, which is locked meanwhile, and returns it, or the error with which
+   * `change` refuses.
+   */
   async function changeOne(
     tenantCode: string,
     user: PassbackUser,
@@ -121,8 +132,8 @@ export function usersOf(sql: Sql) {
     putAll,
     change: changeOne,
     /**
-     * The same for the user of a passback, who is added if there is none: one transaction at a time, so that no user is
-     * added twice.
+     * The same for the user of a passback, who is added if there is none: one transaction at a
+     * time, so that no user is added twice.
      */
     async changeOrAdd(
       tenant_code: string,
@@ -144,11 +155,18 @@ export function usersOf(sql: Sql) {
       if (!(added instanceof UserInfoError)) await putAll([added]);
       return added;
     },
-    /** Deletes a user with all its rows, and returns the number of them by kind; `null` if there is no such user. */
+    /**
+     * Deletes a user with all its rows, and returns the number of them by kind; `null` if there is
+     * no such user.
+     */
     async delete(tenantCode: string, unionId: string): Promise<DeletedRows | null> {
       const record = await lockById(tenantCode, unionId);
       if (record === null) return null;
-      const values = changedValues(record, null).removed.map((digest) => [tenantCode, digest, unionId]);
+      const values = changedValues(record, null).removed.map((digest) => [
+        tenantCode,
+        digest,
+        unionId,
+      ]);
       const indexed_values = (await sql.each(rowStatements.removeValue, values)).length;
       const codes = await sql.run(statements.removeCodesOfUser, [tenantCode, unionId]);
       return {
@@ -207,7 +225,10 @@ export function changedValues(old: UserRecord | null, record: UserRecord | null)
 }
 
 /** The values that the others do not have. */
-function valuesMissing(values: ReadonlyMap<string, string>, others: ReadonlyMap<string, string>): string[] {
+function valuesMissing(
+  values: ReadonlyMap<string, string>,
+  others: ReadonlyMap<string, string>,
+): string[] {
   const missing = [...values].filter(([name, value]) => others.get(name) !== value);
   return missing.map(([name, value]) => valueDigest(name, value));
 }
@@ -222,8 +243,8 @@ export function toRecord(json: string): UserRecord {
 }
 
 /**
- * The digest of a named value in the index: names and values may be long. No name holds U+0000, so all pairs
- * differ.
+ * The digest of a named value in the index: names and values may be long. No name holds U+0000, so
+ * all pairs differ.
  */
 export function valueDigest(name: string, value: string): string {
   return hash('sha256', `${name}\0${value}`, 'base64url');

@@ -17,7 +17,8 @@ function applyFilters() {
   for (const row of rows) {
     const text = row.textContent.toLowerCase();
     row.hidden =
-      (onlyRefused.checked && row.classList.contains('ok')) || !words.every((word) => text.includes(word));
+      (onlyRefused.checked && row.classList.contains('ok')) ||
+      !words.every((word) => text.includes(word));
   }
   const shown = rows.filter((row) => !row.hidden).length;
   get('count').textContent = shown === rows.length ? shown : `${shown} of ${rows.length}`;
@@ -75,7 +76,8 @@ async function look() {
 async function follow() {
   const isPaused = pause.getAttribute('aria-pressed') === 'true';
   if (isPaused) say('Paused');
-  else if (!document.hidden) await look().catch(() => say('The service does not answer: trying again'));
+  else if (!document.hidden)
+    await look().catch(() => say('The service does not answer: trying again'));
   setTimeout(follow, 1000);
 }
 

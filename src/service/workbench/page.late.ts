@@ -90,7 +90,10 @@ export async function rowsAfter(ring: RequestRing, serial: number): Promise<stri
   return requestsView(requests).markup;
 }
 
-/** The whole page with the requests so far; only following new ones, filters, counts and copying need the script. */
+/**
+ * The whole page with the requests so far; only following new ones, filters, counts and copying
+ * need the script.
+ */
 export async function pageOf(ring: RequestRing): Promise<string> {
   const requests = ring.after(0);
   await analyze(requests);

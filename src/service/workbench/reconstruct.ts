@@ -12,9 +12,15 @@ import type { RecentRequest } from './request-ring.js';
 /** The cause of a wrong signature: by a common mistake. */
 interface Reconstruction {
   readonly finding: Finding;
-  /** The text that the client signed, masked as in the log; `null` if the difference is in the masked part. */
+  /**
+   * The text that the client signed, masked as in the log; `null` if the difference is in the
+   * masked part.
+   */
   readonly stages: { readonly params: string; readonly message: string } | null;
-  /** The text that the client signed in place of the secret, such as `<secret>␣`; `null` if it is the secret. */
+  /**
+   * The text that the client signed in place of the secret, such as `<secret>␣`; `null` if it is
+   * the secret.
+   */
   readonly secret: string | null;
 }
 
@@ -27,8 +33,8 @@ function reconstruct(rejected: RejectedSignature): Reconstruction | null {
   if (mistake === null) return null;
   const { finding, inputs } = mistake;
   if (inputs === null) return { finding, stages: null, secret: null };
-  // With the app's own secret: another one may be part of the request, such as the app key, and would be
-  // masked there.
+  // With the app's own secret: another one may be part of the request, such as the app key, and
+  // would be masked there.
   const { params, message } = inputs.signer.explain(inputs.request, app.app_secret);
   return {
     finding,
@@ -37,7 +43,10 @@ function reconstruct(rejected: RejectedSignature): Reconstruction | null {
   };
 }
 
-/** The text that was signed in place of the secret: what was added to it stays visible, anything else is named. */
+/**
+ * The text that was signed in place of the secret: what was added to it stays visible, anything
+ * else is named.
+ */
 function labelOf(signed: string, { app_secret, app_key }: App): string {
   if (signed === '') return '<empty>';
   if (signed === app_key) return '<app key>';
@@ -60,8 +69,14 @@ const blanks = new Map([
   ['\t', '\\t'],
 ]);
 
-function receivedSignature({ signature, request, app, signers }: RejectedSignature): ReceivedSignature {
-  const recipes = app.recipes === null ? defaultRecipes : parseSigningRecipes(JSON.parse(app.recipes));
+function receivedSignature({
+  signature,
+  request,
+  app,
+  signers,
+}: RejectedSignature): ReceivedSignature {
+  const recipes =
+    app.recipes === null ? defaultRecipes : parseSigningRecipes(JSON.parse(app.recipes));
   return {
     request: asSeenBy(signature, request.signable),
     secret: app.app_secret,
@@ -74,12 +89,18 @@ function receivedSignature({ signature, request, app, signers }: RejectedSignatu
   };
 }
 
-/** Maximum number of signatures per call. A search takes some milliseconds, and a client may send only wrong ones. */
+/**
+ * Maximum number of signatures per call. A search takes some milliseconds, and a client may send
+ * only wrong ones.
+ */
 const atOnce = 20;
 
 const known = new WeakMap<RejectedSignature, Reconstruction | null>();
 
-/** Analyzes the wrong signatures of some requests, each once. The service answers requests in between. */
+/**
+ * Analyzes the wrong signatures of some requests, each once. The service answers requests in
+ * between.
+ */
 export async function analyze(requests: readonly RecentRequest[]): Promise<void> {
   const rejected = requests.flatMap(({ rejection }) => rejection?.rejected ?? []);
   for (const fresh of rejected.filter((one) => !known.has(one)).slice(0, atOnce)) {
@@ -88,7 +109,11 @@ export async function analyze(requests: readonly RecentRequest[]): Promise<void>
   }
 }
 
-/** The result for a signature: `null` if no mistake explains it, `undefined` if it was not analyzed. */
-export function reconstructionOf(rejected: RejectedSignature | null): Reconstruction | null | undefined {
+/**
+ * The result for a signature: `null` if no mistake explains it, `undefined` if it was not analyzed.
+ */
+export function reconstructionOf(
+  rejected: RejectedSignature | null,
+): Reconstruction | null | undefined {
   return rejected === null ? undefined : known.get(rejected);
 }

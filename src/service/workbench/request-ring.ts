@@ -3,7 +3,10 @@ import type { AnsweredEvent, SignatureRejectedEvent } from '../log.js';
 import type { RejectedSignature } from '../rejection.js';
 import type { App } from '../store/apps.js';
 
-/** How many requests are kept, and how many refused ones besides: a load of good ones does not push them out. */
+/**
+ * How many requests are kept, and how many refused ones besides: a load of good ones does not push
+ * them out.
+ */
 export const keptRequests = 200;
 
 /** Maximum length of kept parameters and of a kept rejected request, in characters. */
@@ -35,8 +38,8 @@ export interface RecentRequest {
 }
 
 /**
- * The last answered requests. Adding one is cheap: it is analyzed when somebody looks at it. `now` returns milliseconds
- * since 1970.
+ * The last answered requests. Adding one is cheap: it is analyzed when somebody looks at it. `now`
+ * returns milliseconds since 1970.
  */
 export function requestRing(now: () => number) {
   const kept: RecentRequest[] = [];
@@ -75,7 +78,8 @@ function shorten({ explained, rejected }: Rejection): Rejection {
   return {
     // A copy: a substring can keep the whole text in memory.
     explained: structuredClone(explained),
-    rejected: rejected !== null && lengthOf(rejected.request.parameters) <= maxKeptLength ? rejected : null,
+    rejected:
+      rejected !== null && lengthOf(rejected.request.parameters) <= maxKeptLength ? rejected : null,
   };
 }
 

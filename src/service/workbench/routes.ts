@@ -22,8 +22,8 @@ const headers = {
 };
 
 /**
- * The page with the last requests; with `run` and `after`, the rows after that request of that run: 204 if there
- * are none, 205 after a restart of the service. No envelope, and no line in the log.
+ * The page with the last requests; with `run` and `after`, the rows after that request of that run:
+ * 204 if there are none, 205 after a restart of the service. No envelope, and no line in the log.
  */
 export async function answerWorkbench(
   exchange: HttpExchange,
@@ -51,12 +51,14 @@ export async function answerWorkbench(
 /** Whether a request comes from this machine, and not through a proxy on it. */
 export function isFromHere(request: IncomingMessage): boolean {
   const address = request.socket.remoteAddress ?? '';
-  return /^(?:::ffff:)?127\.|^::1$/.test(address) && isOwnHost(request, true) && !isForwarded(request);
+  return (
+    /^(?:::ffff:)?127\.|^::1$/.test(address) && isOwnHost(request, true) && !isForwarded(request)
+  );
 }
 
 /**
- * The name of another site can lead to this machine (DNS rebinding); its requests then carry that name. An IP
- * address cannot be misused so.
+ * The name of another site can lead to this machine (DNS rebinding); its requests then carry that
+ * name. An IP address cannot be misused so.
  */
 export function isOwnHost({ headersDistinct }: IncomingMessage, isOpen: boolean): boolean {
   const [host = '', ...others] = headersDistinct.host ?? [];
@@ -66,8 +68,8 @@ export function isOwnHost({ headersDistinct }: IncomingMessage, isOpen: boolean)
 }
 
 /**
- * A proxy makes remote clients look local. One that sends no header of its own often speaks HTTP/1.0, as no
- * browser does.
+ * A proxy makes remote clients look local. One that sends no header of its own often speaks
+ * HTTP/1.0, as no browser does.
  */
 function isForwarded({ httpVersion, headers }: IncomingMessage): boolean {
   const isOfProxy = (name: string) =>

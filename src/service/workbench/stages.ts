@@ -28,7 +28,9 @@ export function stagesView({ explained, rejected }: Rejection): Html {
   const found = reconstructionOf(rejected);
   const { signature, params, message, expected, received } = explained;
   const theirs = found?.stages ?? null;
-  const unknown = found ? 'The difference is in the masked part.' : 'Unknown: a request does not contain it.';
+  const unknown = found
+    ? 'The difference is in the masked part.'
+    : 'Unknown: a request does not contain it.';
   const stage = (name: string, ours: string, other: string | undefined) =>
     other === undefined
       ? html`<tr><th scope="row">${name}</th><td><code>${ours}</code></td><td class="unknown">${unknown}</td></tr>`
@@ -46,7 +48,10 @@ ${digestRow(expected, received)}
 </table>`;
 }
 
-/** `secret` is what the client put in the place of the secret, in words; null where it has the secret itself. */
+/**
+ * `secret` is what the client put in the place of the secret, in words; null where it has the
+ * secret itself.
+ */
 function stageRow(name: string, expected: string, received: string, secret: string | null): Html {
   const at = expected === received && secret !== null ? expected.indexOf(secretLabel) : -1;
   if (at < 0 || secret === null) return differenceRow(name, expected, received);

@@ -1,7 +1,7 @@
-// What a run is measured against: one thread and undici's Pool with 32 connections. Each request is built, signed with
-// the default recipes and sent when its row comes, by undici's cheapest call; the answer's code is checked. Nothing is
-// checked beforehand, written down or tried again. Rows come from a CSV file, cut at commas, or are made on the fly
-// where their number is given.
+// What a run is measured against: one thread and undici's Pool with 32 connections. Each request is
+// built, signed with the default recipes and sent when its row comes, by undici's cheapest call;
+// the answer's code is checked. Nothing is checked beforehand, written down or tried again. Rows
+// come from a CSV file, cut at commas, or are made on the fly where their number is given.
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { Pool } from 'undici';
@@ -31,7 +31,9 @@ function requestOf({ union_id, ...userInfo }) {
   const user_info = JSON.stringify(userInfo);
   const random = randomUUID().slice(0, 18);
   const timestamp = Math.floor(Date.now() / 1000);
-  const app_sign = md5(`app_key=${appKey}&random=${random}&timestamp=${timestamp}&key=${appSecret}`);
+  const app_sign = md5(
+    `app_key=${appKey}&random=${random}&timestamp=${timestamp}&key=${appSecret}`,
+  );
   const query = { tenant_code: tenantCode, app_key: appKey, app_sign, channel, random, timestamp };
   const signed = { ...query, union_id, user_info };
   const pairs = Object.keys(signed)
@@ -71,7 +73,8 @@ function send(request) {
 }
 
 async function sendOnAndOn() {
-  for (let next = await rows.next(); !next.done; next = await rows.next()) await send(requestOf(next.value));
+  for (let next = await rows.next(); !next.done; next = await rows.next())
+    await send(requestOf(next.value));
 }
 
 await Promise.all(Array.from({ length: connections }, sendOnAndOn));

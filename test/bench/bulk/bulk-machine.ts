@@ -24,7 +24,11 @@ export interface Usage {
 const nodeOptions = { NODE_OPTIONS: `--import=${join(import.meta.dirname, 'print-usage.mjs')}` };
 
 /** Runs a script of this folder. Throws where it fails. */
-export function runScript(name: string, { url, app }: Target, ...others: readonly string[]): Promise<Usage> {
+export function runScript(
+  name: string,
+  { url, app }: Target,
+  ...others: readonly string[]
+): Promise<Usage> {
   const command = name.endsWith('.py') ? 'python3' : process.execPath;
   const args = [join(import.meta.dirname, name), url, ...app, ...others];
   const env = { PATH: process.env.PATH, ...nodeOptions };
@@ -37,8 +41,8 @@ export function hasPythonModule(name: string): boolean {
 }
 
 /**
- * Runs the built program over the rows of a file, journal and results on; `command` is `bulk passback rows.csv`,
- * say. Throws where one of them is not ok.
+ * Runs the built program over the rows of a file, journal and results on; `command` is `bulk
+ * passback rows.csv`, say. Throws where one of them is not ok.
  */
 export async function runRows(
   machine: Machine,

@@ -2,7 +2,13 @@
 import { UserInfoClient } from '../../../dist/index.js';
 
 const [baseUrl, count, atOnce] = process.argv.slice(2);
-const client = new UserInfoClient({ baseUrl, tenantCode: 't', channel: 'c', appKey: 'k', appSecret: 's' });
+const client = new UserInfoClient({
+  baseUrl,
+  tenantCode: 't',
+  channel: 'c',
+  appKey: 'k',
+  appSecret: 's',
+});
 const { signal } = new AbortController();
 const input = { unionId: 'u1', userInfo: { acme_level: 'gold' } };
 const heap = [];

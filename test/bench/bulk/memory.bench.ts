@@ -10,7 +10,10 @@ import { startTrivialServer } from './trivial-server.js';
 
 const few = 100_000;
 const many = 3_000_000;
-/** Runs of few rows, of which the median counts: a short run meets fewer collections, and their peaks differ by 15 %. */
+/**
+ * Runs of few rows, of which the median counts: a short run meets fewer collections, and their
+ * peaks differ by 15 %.
+ */
 const runsOfFew = 3;
 /** What the many may take of what the few take. */
 const maxGrowth = 1.15;

@@ -28,7 +28,11 @@ function writeLines(
   return pipeline(Readable.from(linesOf(header, row, count)), createWriteStream(path));
 }
 
-function* linesOf(header: string, row: (index: number) => string, count: number): Generator<string> {
+function* linesOf(
+  header: string,
+  row: (index: number) => string,
+  count: number,
+): Generator<string> {
   yield `${header}\n`;
   for (let first = 0; first < count; first += rowsAtOnce) {
     const length = Math.min(rowsAtOnce, count - first);

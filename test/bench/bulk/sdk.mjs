@@ -5,7 +5,8 @@ import { madeRows } from './made-rows.mjs';
 const [baseUrl, tenantCode, channel, appKey, appSecret, count] = process.argv.slice(2);
 
 function* rows() {
-  for (const { union_id: unionId, ...userInfo } of madeRows(Number(count))) yield { unionId, userInfo };
+  for (const { union_id: unionId, ...userInfo } of madeRows(Number(count)))
+    yield { unionId, userInfo };
 }
 
 const client = new UserInfoClient({ baseUrl, tenantCode, channel, appKey, appSecret });

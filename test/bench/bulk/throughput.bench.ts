@@ -4,7 +4,14 @@ import { Machine } from '../../support/cli.js';
 import { medianOf } from '../median.js';
 import { printRates } from '../print-rates.js';
 import type { ServerProcess } from '../service/bare-server.js';
-import { anyApp, hasPythonModule, runRows, runScript, type Target, type Usage } from './bulk-machine.js';
+import {
+  anyApp,
+  hasPythonModule,
+  runRows,
+  runScript,
+  type Target,
+  type Usage,
+} from './bulk-machine.js';
 import { writeRows } from './rows.js';
 import { startTrivialServer } from './trivial-server.js';
 
@@ -32,7 +39,10 @@ afterAll(() => {
 });
 
 const bareLoops = {
-  csv: { name: 'bare loop, rows from the CSV file', run: () => runScript('bare-undici.mjs', target, file) },
+  csv: {
+    name: 'bare loop, rows from the CSV file',
+    run: () => runScript('bare-undici.mjs', target, file),
+  },
   made: {
     name: 'bare loop, rows made on the fly',
     run: () => runScript('bare-undici.mjs', target, String(counted)),
@@ -65,8 +75,11 @@ it('measures bulk passback against a bare loop over undici', { timeout: 3_600_00
     }
   }
   const usagesOf = ({ name }: { readonly name: string }) => measured.get(name) ?? [];
-  const ratioTo = (baseline: readonly Usage[], usages: readonly Usage[], key: 'seconds' | 'cpuSeconds') =>
-    medianOf(usages.map((usage, turn) => usage[key] / (baseline[turn]?.[key] ?? Number.NaN)));
+  const ratioTo = (
+    baseline: readonly Usage[],
+    usages: readonly Usage[],
+    key: 'seconds' | 'cpuSeconds',
+  ) => medianOf(usages.map((usage, turn) => usage[key] / (baseline[turn]?.[key] ?? Number.NaN)));
   const lines = Object.values(bareLoops).map((loop) => describe(loop.name, usagesOf(loop), 1, 1));
   for (const { baseline, ...ours } of comparisons) {
     const [bare, usages] = [usagesOf(baseline), usagesOf(ours)];
@@ -78,7 +91,10 @@ it('measures bulk passback against a bare loop over undici', { timeout: 3_600_00
   process.stdout.write(`\n${[title, ...lines].join('\n')}\n`);
 });
 
-/** One line: rows a second and CPU time a row, each with what it is of the baseline's in the same turn. */
+/**
+ * One line: rows a second and CPU time a row, each with what it is of the baseline's in the same
+ * turn.
+ */
 function describe(name: string, usages: readonly Usage[], rate: number, cpu: number): string {
   const median = (key: keyof Usage) => medianOf(usages.map((usage) => usage[key]));
   const perSecond = `${rate.toFixed(2)} (${Math.round(counted / median('seconds'))} rows/s)`;
@@ -88,17 +104,20 @@ function describe(name: string, usages: readonly Usage[], rate: number, cpu: num
 
 const libraries = ['requests', 'urllib'].filter(hasPythonModule);
 
-it.each(libraries)('measures bulk passback against the script that people write with %s', async (library) => {
-  const path = join(machine.folder, 'few.csv');
-  const script = await runScript('requests_script.py', target, path, library);
-  const run = await runRows(machine, ['bulk', 'passback', file], target);
-  printRates(
-    'Rows to a trivial server',
-    {
-      name: `Python: thread pool, a connection a row (${library})`,
-      perSecond: countedOfScript / script.seconds,
-    },
-    { name: 'userinfo bulk passback', perSecond: counted / run.seconds },
-  );
-  expect(run.seconds).toBeGreaterThan(0);
-});
+it.each(libraries)(
+  'measures bulk passback against the script that people write with %s',
+  async (library) => {
+    const path = join(machine.folder, 'few.csv');
+    const script = await runScript('requests_script.py', target, path, library);
+    const run = await runRows(machine, ['bulk', 'passback', file], target);
+    printRates(
+      'Rows to a trivial server',
+      {
+        name: `Python: thread pool, a connection a row (${library})`,
+        perSecond: countedOfScript / script.seconds,
+      },
+      { name: 'userinfo bulk passback', perSecond: counted / run.seconds },
+    );
+    expect(run.seconds).toBeGreaterThan(0);
+  },
+);

@@ -24,7 +24,10 @@ const script = `
   server.listen(0, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port));
 `;
 
-/** A server in a process of its own that says yes to everything, so cheaply that the client is what is measured. */
+/**
+ * A server in a process of its own that says yes to everything, so cheaply that the client is what
+ * is measured.
+ */
 export function startTrivialServer(): Promise<ServerProcess> {
   return startServerScript(script);
 }

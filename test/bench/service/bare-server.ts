@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** What any server of Node has to do at least: read a request, answer with as much as the service does. */
+/**
+ * What any server of Node has to do at least: read a request, answer with as much as the service
+ * does.
+ */
 const script = `
   const { createServer } = await import('node:http');
   const body = JSON.stringify({ code: 200, msg: 'ok', data: { union_id: 'u1', basic_info: { mobile: '13800000000', chat_nickname: '张三' }, extension_info: { acme_level: 'gold' }, login_device_info: [] } });

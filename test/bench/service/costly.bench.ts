@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { defaultMaxBodyBytes, maxPassbackKeys, maxRecordBytes } from '../../../src/core/contract/limits.js';
+import {
+  defaultMaxBodyBytes,
+  maxPassbackKeys,
+  maxRecordBytes,
+} from '../../../src/core/contract/limits.js';
 import { openAdmin } from '../../../src/service/index.js';
 import { draftPassback } from '../../support/foreign-client.js';
 import { PostgresServer } from '../../support/postgres/postgres-server.js';
@@ -59,7 +63,9 @@ async function measure(engine: string, database: string): Promise<void> {
   try {
     for (const [name, shape] of Object.entries(shapes)) {
       const extension_info = JSON.parse(name === 'one value' ? full(0) : shape(0));
-      await admin.putUsers(Array.from({ length: users }, (_, i) => user(`u${i}`, { extension_info })));
+      await admin.putUsers(
+        Array.from({ length: users }, (_, i) => user(`u${i}`, { extension_info })),
+      );
       const requests = (from: number, count: number) =>
         Array.from({ length: count }, (_, i) =>
           sign(draftPassback(app, { union_id: `u${i % users}`, user_info: shape(from + i) })),

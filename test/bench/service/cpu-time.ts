@@ -22,7 +22,10 @@ export function cpuSeconds(pid: number | string): number {
 
 /** User and system time of a server of PostgreSQL on this machine, in seconds. Linux only. */
 export async function databaseCpuSeconds(url: string): Promise<number> {
-  const [row] = await query(url, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
+  const [row] = await query(
+    url,
+    "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'",
+  );
   const [, postmaster = ''] = statOf(String(row?.pid));
   const children = readdirSync('/proc').filter((pid) => statOf(pid)[1] === postmaster);
   // Of those that ended meanwhile, the postmaster has the time.

@@ -28,11 +28,16 @@ async function sendOne(pool: Pool, request: SignedRequest): Promise<void> {
 }
 
 /**
- * Sends requests over keep-alive connections, spread evenly over the URLs, each connection waiting for its answer.
- * Gives how many a second were answered. Throws where an answer is not 200.
+ * Sends requests over keep-alive connections, spread evenly over the URLs, each connection waiting
+ * for its answer. Gives how many a second were answered. Throws where an answer is not 200.
  */
-export async function load(urls: readonly string[], requests: readonly SignedRequest[]): Promise<number> {
-  const pools = urls.map((url) => new Pool(url, { connections: connections / urls.length, pipelining: 1 }));
+export async function load(
+  urls: readonly string[],
+  requests: readonly SignedRequest[],
+): Promise<number> {
+  const pools = urls.map(
+    (url) => new Pool(url, { connections: connections / urls.length, pipelining: 1 }),
+  );
   let next = 0;
   const sendOnAndOn = async (pool: Pool) => {
     for (let request = requests[next++]; request !== undefined; request = requests[next++]) {

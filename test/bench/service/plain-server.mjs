@@ -1,5 +1,6 @@
-// The least that a server in Node does for the same requests, without the product: parses, digests, runs the
-// statements on ten connections, answers. It keeps no rule of the contract. Prints its URL.
+// The least that a server in Node does for the same requests, without the product: parses, digests,
+// runs the statements on ten connections, answers. It keeps no rule of the contract. Prints its
+// URL.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -35,16 +36,22 @@ async function passBack([tenant, ...random], form) {
 const server = createServer(async (request, response) => {
   const body = await text(request);
   const { searchParams } = new URL(request.url, 'http://127.0.0.1');
-  const [tenant, key, random, code, time] = ['tenant_code', 'app_key', 'random', 'code', 'timestamp'].map(
-    (name) => searchParams.get(name),
-  );
+  const [tenant, key, random, code, time] = [
+    'tenant_code',
+    'app_key',
+    'random',
+    'code',
+    'timestamp',
+  ].map((name) => searchParams.get(name));
   digest(`${key}${random}${time}`);
   digest(`${request.url}${body}`);
   const used = [tenant, key, random];
   const data =
     request.method === 'PUT'
       ? await passBack(used, new URLSearchParams(body))
-      : JSON.parse((await pool.query({ name: 'read', text: read, values: [...used, code] })).rows[0].record);
+      : JSON.parse(
+          (await pool.query({ name: 'read', text: read, values: [...used, code] })).rows[0].record,
+        );
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ code: 200, msg: 'ok', data }));
 });

@@ -38,8 +38,14 @@ it.each(servers)('measures the service on PostgreSQL %s', async (folder) => {
   const store = await prepareStore(server.url);
   const least = await prepareLeast(server.url, store.users);
   const [service] = await startServiceProcesses(server.url, 1);
-  const plain = spawn(process.execPath, [join(import.meta.dirname, 'plain-server.mjs'), server.url]);
-  const urls = { ours: [service?.url ?? ''], plain: [String((await once(plain.stdout, 'data'))[0]).trim()] };
+  const plain = spawn(process.execPath, [
+    join(import.meta.dirname, 'plain-server.mjs'),
+    server.url,
+  ]);
+  const urls = {
+    ours: [service?.url ?? ''],
+    plain: [String((await once(plain.stdout, 'data'))[0]).trim()],
+  };
   for (const url of Object.values(urls)) {
     await load(url, [...(await store.reads(warmUp)), ...store.passbacks(warmUp)]);
   }
@@ -75,8 +81,8 @@ it.each(servers)('measures the service on PostgreSQL %s', async (folder) => {
 });
 
 /**
- * The least that the database does for a signed read, in a transaction of its own. `pgbench` comes with PostgreSQL,
- * but not with the package that the tests take it from.
+ * The least that the database does for a signed read, in a transaction of its own. `pgbench` comes
+ * with PostgreSQL, but not with the package that the tests take it from.
  */
 async function prepareLeast(url: string, users: number) {
   await execute(
@@ -99,7 +105,19 @@ async function prepareLeast(url: string, users: number) {
      COMMIT;\n`,
   );
   const run = async (...more: string[]) => {
-    const args = ['-n', '-M', 'prepared', '-c', `${poolSize}`, '-j', '1', ...more, '-f', script, url];
+    const args = [
+      '-n',
+      '-M',
+      'prepared',
+      '-c',
+      `${poolSize}`,
+      '-j',
+      '1',
+      ...more,
+      '-f',
+      script,
+      url,
+    ];
     try {
       return (await promisify(execFile)('pgbench', args, { cwd: folder })).stdout;
     } catch (cause) {

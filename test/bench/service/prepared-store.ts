@@ -32,7 +32,10 @@ export async function prepareStore(database: string): Promise<PreparedStore> {
       const requests: SignedRequest[] = [];
       const issueOnAndOn = async () => {
         while (requests.length < count) {
-          const { code } = await admin.issueCode({ tenantCode: tenant, unionId: unionId(serial++) });
+          const { code } = await admin.issueCode({
+            tenantCode: tenant,
+            unionId: unionId(serial++),
+          });
           requests.push(sign(draftRead(app, code)));
         }
       };

@@ -6,7 +6,10 @@ export function cpuSeconds() {
 
 const batch = 500;
 
-/** Does something for so many CPU seconds, and adds to `tally`, {count, seconds}, how often and how long. */
+/**
+ * Does something for so many CPU seconds, and adds to `tally`, {count, seconds}, how often and how
+ * long.
+ */
 export function measure(tally, seconds, work) {
   const startedAt = cpuSeconds();
   while (cpuSeconds() - startedAt < seconds) {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { builtModule } from '../../support/built-module.js';
 
 /**
- * Runs a script of this folder in a process of its own, bundled as the program is, and takes the two rates that it
- * prints: of the baseline, and of what is measured.
+ * Runs a script of this folder in a process of its own, bundled as the program is, and takes the
+ * two rates that it prints: of the baseline, and of what is measured.
  */
 export async function measureBuilt(
   script: string,

@@ -1,5 +1,5 @@
-// Prints how many one-shot digests, and how many recipes for a request, one thread tries a second: [bare, tried].
-// Takes {request, secret} as JSON, and for how many CPU seconds to search.
+// Prints how many one-shot digests, and how many recipes for a request, one thread tries a second:
+// [bare, tried]. Takes {request, secret} as JSON, and for how many CPU seconds to search.
 import { hash } from 'node:crypto';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Secret } from '../../../src/core/signing/secret.ts';

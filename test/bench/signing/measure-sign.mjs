@@ -1,4 +1,5 @@
-// Prints how often a second one request is signed, and its two messages are digested: [bare, signed].
+// Prints how often a second one request is signed, and its two messages are digested: [bare,
+// signed].
 import { hash } from 'node:crypto';
 import { readRequest } from '../../../src/client/call/request.ts';
 import { signableRequest } from '../../../src/client/call/sign-request.ts';

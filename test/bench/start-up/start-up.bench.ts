@@ -18,11 +18,23 @@ it('measures what a command costs before it does anything', async () => {
   using machine = new Machine();
   const server = await startBareServer();
   const env = { HOME: machine.folder, USERINFO_CONFIG_DIR: machine.configFolder };
-  const app = ['--environment', 'test', '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'k1'];
+  const app = [
+    '--environment',
+    'test',
+    '--tenant-code',
+    'acme',
+    '--channel',
+    'web',
+    '--app-key',
+    'k1',
+  ];
   const secret = ['--app-secret-stdin'];
-  const added = await machine.run(['profile', 'add', 'local', ...app, '--base-url', server.url, ...secret], {
-    stdin: 'a secret',
-  });
+  const added = await machine.run(
+    ['profile', 'add', 'local', ...app, '--base-url', server.url, ...secret],
+    {
+      stdin: 'a secret',
+    },
+  );
   expect(added.status).toBe(0);
   const userinfo = (name: string, ...args: string[]): TimedCommand => ({
     name,
@@ -79,7 +91,8 @@ it('measures what an import of the SDK costs', () => {
 
 function print([baseline, ...others]: readonly ProcessTimes[]): void {
   if (baseline === undefined) return;
-  const ratio = (ms: number, base: number) => `${(ms / base).toFixed(2)} (${ms.toFixed(0)})`.padStart(11);
+  const ratio = (ms: number, base: number) =>
+    `${(ms / base).toFixed(2)} (${ms.toFixed(0)})`.padStart(11);
   const line = ({ name, median, least }: ProcessTimes) =>
     [
       `  ${name.padEnd(30)}`,

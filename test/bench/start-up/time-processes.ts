@@ -50,6 +50,8 @@ function timeOnce({ name, argv, env }: TimedCommand): Times {
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`);
-  const [elapsed = 0, user = 0, system = 0] = (stderr.trim().split('\n').at(-1) ?? '').split(' ').map(Number);
+  const [elapsed = 0, user = 0, system = 0] = (stderr.trim().split('\n').at(-1) ?? '')
+    .split(' ')
+    .map(Number);
   return { elapsed: elapsed * 1000, cpu: (user + system) * 1000 };
 }

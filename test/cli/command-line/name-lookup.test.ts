@@ -7,9 +7,9 @@ const apart = ['--map-root-user', '--mount', '--net'];
 const works = spawnSync('unshare', [...apart, 'ip', 'link', 'set', 'lo', 'up']).status === 0;
 
 /**
- * In a network of its own, asks a service for a user by a name that only its name server knows, and prints the types
- * of the records that the server was asked for. A query (RFC 1035, 4.1) is 12 bytes, a name and its type; the answer
- * has the address 127.0.0.1, or none for IPv6.
+ * In a network of its own, asks a service for a user by a name that only its name server knows, and
+ * prints the types of the records that the server was asked for. A query (RFC 1035, 4.1) is 12
+ * bytes, a name and its type; the answer has the address 127.0.0.1, or none for IPv6.
  */
 const driver = `
   const { execFile } = require('node:child_process');
@@ -34,13 +34,18 @@ const driver = `
     });
   });`;
 
-it.skipIf(!works)('a read looks the name of its service up once (needs unshare, mount and ip)', () => {
-  const { USERINFO_BASE_URL: _, ...app } = deploymentVariables('');
-  const env = { ...process.env, USERINFO_ENVIRONMENT: 'test', ...app };
-  const shell = `folder=$(mktemp -d); echo 'nameserver 127.0.0.1' > $folder/resolv.conf
+it.skipIf(!works)(
+  'a read looks the name of its service up once (needs unshare, mount and ip)',
+  () => {
+    const { USERINFO_BASE_URL: _, ...app } = deploymentVariables('');
+    const env = { ...process.env, USERINFO_ENVIRONMENT: 'test', ...app };
+    const shell = `folder=$(mktemp -d); echo 'nameserver 127.0.0.1' > $folder/resolv.conf
     mount --bind $folder/resolv.conf /etc/resolv.conf; rm -r $folder; ip link set lo up; exec "$@"`;
-  const args = [...apart, 'sh', '-c', shell, 'sh', process.execPath, '--eval', driver];
-  const { asked, stdout, stderr } = JSON.parse(execFileSync('unshare', args, { encoding: 'utf8', env }));
-  expect([stderr, JSON.parse(stdout).data.union_id]).toEqual(['', 'u001']);
-  expect(asked).toEqual(['A', 'AAAA']);
-});
+    const args = [...apart, 'sh', '-c', shell, 'sh', process.execPath, '--eval', driver];
+    const { asked, stdout, stderr } = JSON.parse(
+      execFileSync('unshare', args, { encoding: 'utf8', env }),
+    );
+    expect([stderr, JSON.parse(stdout).data.union_id]).toEqual(['', 'u001']);
+    expect(asked).toEqual(['A', 'AAAA']);
+  },
+);

@@ -5,7 +5,10 @@ import { checkSettings } from '../../../src/service/settings.js';
 import { helps, program } from '../../support/help-texts.js';
 
 /** The command with these words, and all below it. */
-function commandsOf(command: Command, words: readonly string[] = []): [words: string, command: Command][] {
+function commandsOf(
+  command: Command,
+  words: readonly string[] = [],
+): [words: string, command: Command][] {
   const inner = command.commands.flatMap((one) => commandsOf(one, [...words, one.name()]));
   return [[words.join(' '), command], ...inner];
 }
@@ -21,17 +24,27 @@ function optionOf(words: string, flag: string) {
 it('a command line without options has the defaults of all options with a value', () => {
   const defaults = [...all].map(([words, command]): [string, Record<string, unknown>] => {
     const valued = command.options.filter(({ negate }) => !negate);
-    const values = valued.map((option) => [option.long, command.getOptionValue(option.attributeName())]);
+    const values = valued.map((option) => [
+      option.long,
+      command.getOptionValue(option.attributeName()),
+    ]);
     return [words, Object.fromEntries(values.filter(([, value]) => value !== undefined))];
   });
-  expect(Object.fromEntries(defaults.filter(([, values]) => Object.keys(values).length > 0))).toEqual({
+  expect(
+    Object.fromEntries(defaults.filter(([, values]) => Object.keys(values).length > 0)),
+  ).toEqual({
     '': { '--timeout': 10_000, '--attempts': 3 },
     bulk: { '--concurrency': 32 },
     probe: { '--pause': 250 },
     'sign solve': { '--max-time': 20_000 },
     'profile add': { '--rate': 5 },
     'sign try': { '--rate': 5 },
-    serve: { '--host': '127.0.0.1', '--port': 8787, '--log-format': 'pretty', '--log-level': 'info' },
+    serve: {
+      '--host': '127.0.0.1',
+      '--port': 8787,
+      '--log-format': 'pretty',
+      '--log-level': 'info',
+    },
     'admin app create': { '--base-url': 'http://127.0.0.1:8787' },
     'admin code issue': { '--ttl': 300_000, '--uses': 1 },
     'admin audit': { '--limit': 100 },
@@ -41,7 +54,11 @@ it('a command line without options has the defaults of all options with a value'
 it('what is on without its --no- option is on', () => {
   const negated = [...all].flatMap(([words, command]) => {
     const options = command.options.filter((option) => option.negate);
-    return options.map((option) => [words, option.long, command.getOptionValue(option.attributeName())]);
+    return options.map((option) => [
+      words,
+      option.long,
+      command.getOptionValue(option.attributeName()),
+    ]);
   });
   expect(negated.toSorted()).toEqual([
     ['', '--no-input', true],
@@ -54,7 +71,9 @@ it('what is on without its --no- option is on', () => {
 
 it.each(
   [...all].flatMap(([words, { options }]) =>
-    options.filter((option) => option.defaultValueDescription).map(({ long }) => [words, long ?? '']),
+    options
+      .filter((option) => option.defaultValueDescription)
+      .map(({ long }) => [words, long ?? '']),
   ),
 )('userinfo %s %s: the help names the default as a user would give it', (words, flag) => {
   const { parseArg, defaultValue, defaultValueDescription = '' } = optionOf(words, flag);
@@ -107,7 +126,9 @@ it('each option says what it is for, or docs/decisions/options.md says who needs
   const table = page.split('\n').filter((line) => line.startsWith('| `'));
   const explained = table.flatMap((line) => line.split('|')[1]?.match(/--[\w-]+/g) ?? []);
   const known = [...explained, ...selfEvident.split(' ').map((name) => `--${name}`)];
-  const options = [...all.values()].flatMap((command) => command.options.filter((one) => !one.hidden));
+  const options = [...all.values()].flatMap((command) =>
+    command.options.filter((one) => !one.hidden),
+  );
   const flags = options.flatMap(({ flags }) => flags.match(/--[\w-]+/g) ?? []);
   expect(new Set(known)).toEqual(new Set(flags));
 });

@@ -45,7 +45,10 @@ describe('--query', () => {
     [['--query', 'data.mobile'], '13800138000\n'],
     [['--query', 'data.mobile', '--json'], '"13800138000"\n'],
     [['--query', '[code, data.mobile]', '-o', 'csv'], '200\n13800138000\n'],
-    [['--query', '{id: data.union_id, level: data.level}', '-o', 'yaml'], 'id: u001\nlevel: null\n'],
+    [
+      ['--query', '{id: data.union_id, level: data.level}', '-o', 'yaml'],
+      'id: u001\nlevel: null\n',
+    ],
     [['--query', 'data.*'], '┌─────────────┐\n│ u001        │\n│ 13800138000 │\n└─────────────┘\n'],
   ])('%j prints what it selects', async (args, stdout) => {
     const done = await machine.run(['read', code, 'mobile', ...args]);
@@ -55,13 +58,20 @@ describe('--query', () => {
   it('consumes no code if the expression is invalid', async () => {
     const logged = machine.log;
     const done = await machine.run(['read', code, '--query', 'data.[']);
-    expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('Syntax error') });
+    expect(done).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Syntax error'),
+    });
     expect(machine.log).toBe(logged);
   });
 
   it('prints the answer if the query does not fit it', async () => {
     const done = await machine.run(['read', code, '--json', '--query', 'length(code)']);
-    expect(done).toMatchObject({ status: 2, stderr: expect.stringContaining('All data was printed') });
+    expect(done).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('All data was printed'),
+    });
     expect(JSON.parse(done.stdout).data.union_id).toBe('u001');
     expect((await machine.run(['help', 'output'])).stdout).toContain('ends with status 2, after');
   });
@@ -69,12 +79,23 @@ describe('--query', () => {
   it('works for admin and profile, too', async () => {
     const database = ['--database', machine.database];
     const users = ['admin', 'user', 'list', '--tenant-code', 'acme', ...database];
-    expect((await machine.run([...users, '--query', '[].union_id', '--json'])).stdout).toBe('["u001"]\n');
-    expect((await machine.run([...users, '-o', 'csv', '--query', '[].[union_id]'])).stdout).toBe('u001\n');
+    expect((await machine.run([...users, '--query', '[].union_id', '--json'])).stdout).toBe(
+      '["u001"]\n',
+    );
+    expect((await machine.run([...users, '-o', 'csv', '--query', '[].[union_id]'])).stdout).toBe(
+      'u001\n',
+    );
     expect((await machine.run(['profile', 'list', '--query', '[?active].name | [0]'])).stdout).toBe(
       'local\n',
     );
-    const shown = await machine.run(['profile', 'show', '-o', 'csv', '--query', '{app: app_key.value}']);
+    const shown = await machine.run([
+      'profile',
+      'show',
+      '-o',
+      'csv',
+      '--query',
+      '{app: app_key.value}',
+    ]);
     expect(shown.stdout).toMatch(/^app\napp_\w+\n$/);
   });
 });
@@ -85,7 +106,9 @@ describe('read -', () => {
     ['with one', '\n'],
     ['with one of Windows', '\r\n'],
   ])('takes the code from standard input, %s at its end', async (_, end) => {
-    const done = await machine.run(['read', '-', 'mobile', '--query', 'data.mobile'], { stdin: code + end });
+    const done = await machine.run(['read', '-', 'mobile', '--query', 'data.mobile'], {
+      stdin: code + end,
+    });
     expect(done).toMatchObject({ status: 0, stdout: '13800138000\n' });
   });
 
@@ -101,7 +124,14 @@ describe('read -', () => {
 describe('--dry-run', () => {
   it('shows what would be sent, masked, and sends nothing', async () => {
     const logged = machine.log;
-    const args = ['passback', 'mobile=13912345678', 'acme_level=silver', '--union-id', 'u001', '--dry-run'];
+    const args = [
+      'passback',
+      'mobile=13912345678',
+      'acme_level=silver',
+      '--union-id',
+      'u001',
+      '--dry-run',
+    ];
     const done = await machine.run([...args, '--json']);
     expect(done).toMatchObject({ status: 0, stderr: expect.stringContaining('--reveal') });
     expect(JSON.parse(done.stdout)).toMatchObject({
@@ -159,7 +189,15 @@ describe('--print-curl', () => {
     await fc.assert(
       fc.asyncProperty(fc.dictionary(key, value, { minKeys: 6, maxKeys: 12 }), async (pairs) => {
         const json = JSON.stringify(pairs);
-        const args = ['passback', '--user-info', '-', '--union-id', 'u001', '--print-curl', '--reveal'];
+        const args = [
+          'passback',
+          '--user-info',
+          '-',
+          '--union-id',
+          'u001',
+          '--print-curl',
+          '--reveal',
+        ];
         const printed = await machine.run(args, { stdin: json });
         const ran = await machine.shell(printed.stdout);
         expect(JSON.parse(ran.stdout)).toMatchObject({ code: 200 });
@@ -182,5 +220,8 @@ const excluded: readonly (readonly [line: string, options: readonly string[]])[]
 const lines = excluded.flatMap(([line, options]) => options.map((more) => `${line} ${more}`));
 it.each(lines)('options that exclude each other are refused: %s', async (line) => {
   const { status, stderr } = await machine.run(line.split(' '));
-  expect([status, stderr]).toEqual([2, expect.stringMatching(/ cannot be used with | a stream cannot/)]);
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringMatching(/ cannot be used with | a stream cannot/),
+  ]);
 });

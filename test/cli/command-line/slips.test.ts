@@ -4,14 +4,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deploymentVariables, Machine } from '../../support/cli.js';
 import { httpServer } from '../../support/raw-server.js';
 
-/** A platform that accepts all that it is sent, unless the first part of its path has an answer of its own. */
+/**
+ * A platform that accepts all that it is sent, unless the first part of its path has an answer of
+ * its own.
+ */
 let platform: Awaited<ReturnType<typeof httpServer>>;
 const answers: Record<string, string> = {};
 const machine = new Machine();
 beforeAll(async () => {
   platform = await httpServer(({ path }, response) => {
     const [, row = ''] = path.split('/');
-    response.end(answers[row] ?? '{"code":200,"msg":"ok","data":{"union_id":"u001","mobile":"138"}}');
+    response.end(
+      answers[row] ?? '{"code":200,"msg":"ok","data":{"union_id":"u001","mobile":"138"}}',
+    );
   });
 });
 afterAll(async () => {
@@ -20,7 +25,9 @@ afterAll(async () => {
 });
 
 let rows = 0;
-/** A test's own part of the platform, the folder of its files, and the environment that names them. */
+/**
+ * A test's own part of the platform, the folder of its files, and the environment that names them.
+ */
 function newRow() {
   rows += 1;
   const name = `r${rows}`;
@@ -98,7 +105,11 @@ const refused: readonly Slip[] = [
     cause: '"b.csv" is a file: for each of its rows, userinfo bulk passback b.csv',
     next: 'Nothing was sent.',
   },
-  { typed: 'userinfo read " $unset"', cause: 'the code is white space alone', next: 'Nothing was sent.' },
+  {
+    typed: 'userinfo read " $unset"',
+    cause: 'the code is white space alone',
+    next: 'Nothing was sent.',
+  },
   {
     typed: `userinfo passback acme_level=gold union_id=u001 ${to}`,
     cause: 'user_info key "union_id" is reserved and cannot be passed back',
@@ -172,7 +183,11 @@ const refused: readonly Slip[] = [
     next: 'Examples are in:',
     paste: {},
   },
-  { typed: 'userinfo read c1 -o jsn', cause: "argument 'jsn' is invalid", next: 'Add --help for usage.' },
+  {
+    typed: 'userinfo read c1 -o jsn',
+    cause: "argument 'jsn' is invalid",
+    next: 'Add --help for usage.',
+  },
   {
     typed: 'USERINFO_OUTPUT=xml; userinfo read c1 --timeout 5',
     cause: "option '--timeout <duration>' argument '5' is invalid",
@@ -316,13 +331,16 @@ const refused: readonly Slip[] = [
     next: 'Add --help for usage.',
   },
   // An option that is the value of another, that is given twice, or that has another dash.
-  ...['--union-id --primary-key mobile', '--primary-key -p', '--union-id -- x', '--user-info --help'].map(
-    (options) => ({
-      typed: `userinfo passback a=b ${options}`,
-      cause: `the option "${options.split(' ')[0]} <`,
-      next: 'Add --help for usage.',
-    }),
-  ),
+  ...[
+    '--union-id --primary-key mobile',
+    '--primary-key -p',
+    '--union-id -- x',
+    '--user-info --help',
+  ].map((options) => ({
+    typed: `userinfo passback a=b ${options}`,
+    cause: `the option "${options.split(' ')[0]} <`,
+    next: 'Add --help for usage.',
+  })),
   ...[
     '-p demo --profile=two',
     '--base-url http://a --base-url http://b',
@@ -411,7 +429,9 @@ describe('a slip is refused before anything is sent', () => {
       const pasted = await shell(paste.line ?? commandIn(stderr));
       expect([pasted.status, pasted.stderr]).toEqual([0, expect.not.stringContaining('error')]);
       const { sends } = paste;
-      expect(sent()).toEqual(sends === undefined ? [] : [expect.stringContaining(`user_info=${sends}`)]);
+      expect(sent()).toEqual(
+        sends === undefined ? [] : [expect.stringContaining(`user_info=${sends}`)],
+      );
     }
     if (paste !== undefined) return;
     for (const line of commandsIn(stderr)) {
@@ -490,9 +510,12 @@ describe('a slip of a file', () => {
     const { folder, env, name } = newRow();
     answers[name] = '{"code":40401,"msg":"no such user","data":{}}';
     writeFileSync(join(folder, 'a.csv'), 'union_id,a,,\nu001,b,,\n');
-    const { status } = await machine.shell(`cd '${folder}'; userinfo bulk passback a.csv --failed f.csv`, {
-      env,
-    });
+    const { status } = await machine.shell(
+      `cd '${folder}'; userinfo bulk passback a.csv --failed f.csv`,
+      {
+        env,
+      },
+    );
     expect(status).toBe(6);
     expect(existsSync(join(folder, 'f.csv'))).toBe(true);
     expect(readFileSync(join(folder, 'f.csv'), 'utf8')).toBe('union_id,a,,\nu001,b,,\n');
@@ -508,21 +531,35 @@ describe('a slip of a file', () => {
 });
 
 describe('a code', () => {
-  it.each([`read ' abc'`, `read "abc\n"`, `read - <<E\n abc \nE`])('is trimmed: %s', async (line) => {
-    const { env, sent } = newRow();
-    const { status, stderr } = await machine.type(`userinfo ${line}`, { env });
-    expect([status, stderr]).toEqual([0, 'the code has white space around it, which is cut off\n']);
-    expect(sent()).toEqual([expect.stringMatching(/[?&]code=abc&/)]);
-  });
+  it.each([`read ' abc'`, `read "abc\n"`, `read - <<E\n abc \nE`])(
+    'is trimmed: %s',
+    async (line) => {
+      const { env, sent } = newRow();
+      const { status, stderr } = await machine.type(`userinfo ${line}`, { env });
+      expect([status, stderr]).toEqual([
+        0,
+        'the code has white space around it, which is cut off\n',
+      ]);
+      expect(sent()).toEqual([expect.stringMatching(/[?&]code=abc&/)]);
+    },
+  );
 });
 
 describe('--query', () => {
   it.each<[string, string, number, RegExp]>([
-    ['data.nothing', 'null\n', 1, /^error: --query selects nothing\nWithout it, all is printed.\n$/],
+    [
+      'data.nothing',
+      'null\n',
+      1,
+      /^error: --query selects nothing\nWithout it, all is printed.\n$/,
+    ],
     ['data.mobile', '138\n', 0, /^$/],
   ])('fails if it selects nothing: %s', async (query, printed, exit, says) => {
     const { env } = newRow();
-    const { status, stdout, stderr } = await machine.run(['read', 'c1', 'mobile', '--query', query], { env });
+    const { status, stdout, stderr } = await machine.run(
+      ['read', 'c1', 'mobile', '--query', query],
+      { env },
+    );
     expect([status, stdout]).toEqual([exit, printed]);
     expect(stderr).toMatch(says);
   });
@@ -530,24 +567,36 @@ describe('--query', () => {
   it('prints nothing of a refusal', async () => {
     const { env, name } = newRow();
     answers[name] = '{"code":40106,"msg":"code is used","data":{}}';
-    const { status, stdout, stderr } = await machine.run(['read', 'c1', 'mobile', '--query', 'data.mobile'], {
-      env,
-    });
+    const { status, stdout, stderr } = await machine.run(
+      ['read', 'c1', 'mobile', '--query', 'data.mobile'],
+      {
+        env,
+      },
+    );
     expect([status, stdout]).toEqual([4, '']);
     expect(stderr).toContain('40106 "code is used"');
     expect(stderr).not.toContain('selects nothing');
   });
 });
 
-const values = '--environment test --base-url https://h.example --tenant-code t --channel c --app-key k7f3c9';
+const values =
+  '--environment test --base-url https://h.example --tenant-code t --channel c --app-key k7f3c9';
 
 describe('what a profile would store', () => {
   const rest = (option: string, all = values) => all.replace(new RegExp(`${option} \\S+`), '');
   it.each([
     ['--tenant-code', '  ', 'is white space alone'],
     ['--channel', '', 'is empty'],
-    ['--header', 'X-Trace=command:', 'X-Trace is neither a value nor the name of a variable or a command'],
-    ['--header', 'X-Trace=env:a b', 'X-Trace is neither a value nor the name of a variable or a command'],
+    [
+      '--header',
+      'X-Trace=command:',
+      'X-Trace is neither a value nor the name of a variable or a command',
+    ],
+    [
+      '--header',
+      'X-Trace=env:a b',
+      'X-Trace is neither a value nor the name of a variable or a command',
+    ],
     ['--header', 'X-Trace=command,expires=0:t', 'X-Trace: expires is not the seconds from 1 to '],
   ])('is refused: %s %j', async (option, text, says) => {
     const { env } = newRow();
@@ -563,9 +612,21 @@ describe('what a profile would store', () => {
     ['--header', 'X-Gateway=9f86d081884c7d659a2feaa0c55ad015', 'X-Gateway=env:X_GATEWAY'],
   ])('is no secret, and the hint says how to do without: %s %j', async (option, text, instead) => {
     const { env } = newRow();
-    const add = ['profile', 'add', 'x', ...values.split(' '), '--app-secret-env', 'S', option, 'X-A=b'];
+    const add = [
+      'profile',
+      'add',
+      'x',
+      ...values.split(' '),
+      '--app-secret-env',
+      'S',
+      option,
+      'X-A=b',
+    ];
     const { status, stderr } = await machine.run([...add, option, text], { env });
-    expect([status, stderr]).toEqual([2, expect.stringContaining('does not store a secret in plain text')]);
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining('does not store a secret in plain text'),
+    ]);
     expect(stderr).toContain(`such as --header ${instead},`);
     expect((await machine.run([...add, option, instead], { env })).status).toBe(0);
   });
@@ -590,7 +651,11 @@ describe('a secret', () => {
   it.each<[string, string, readonly string[]]>([
     ['white space around it', ' abc', ['warning: the app secret has white space around it']],
     ['quotes', '"abc"', ['warning: the app secret is in quotes']],
-    ['nothing filled in', 'undefined', ['warning: the app secret is a placeholder that nothing filled in']],
+    [
+      'nothing filled in',
+      'undefined',
+      ['warning: the app secret is a placeholder that nothing filled in'],
+    ],
     ['what may be a name', 'shop=abc', []],
     ['the app key', 'k7f3c9', ['warning: the app secret is the app key']],
     ['a letter of a language', 'abcé', []],
@@ -622,32 +687,47 @@ describe('a secret', () => {
       cause: 'the command that should print the app secret printed nothing',
       shown: '(not run here: ',
     },
-  ])('that is not there is reported, by doctor alone if a command prints it: $source', async (row) => {
-    const { env: all } = newRow();
-    const env = { USERINFO_CONFIG_DIR: all.USERINFO_CONFIG_DIR };
-    const { source, warns, cause, shown } = row;
-    const says = warns ? expect.stringContaining(cause) : expect.not.stringContaining('warning');
-    const added = await machine.type(`userinfo profile add shop ${values} ${source}`, { env });
-    expect([added.status, added.stderr]).toEqual([0, says]);
-    const set = await machine.type(`userinfo profile set shop ${source}`, { env });
-    expect([set.status, set.stderr]).toEqual([0, says]);
-    expect((await machine.type('userinfo profile show', { env })).stdout).toContain(shown);
-    expect((await machine.type('userinfo doctor', { env })).stdout).toContain(cause.replace(/^NOSUCH/, ''));
-  });
+  ])(
+    'that is not there is reported, by doctor alone if a command prints it: $source',
+    async (row) => {
+      const { env: all } = newRow();
+      const env = { USERINFO_CONFIG_DIR: all.USERINFO_CONFIG_DIR };
+      const { source, warns, cause, shown } = row;
+      const says = warns ? expect.stringContaining(cause) : expect.not.stringContaining('warning');
+      const added = await machine.type(`userinfo profile add shop ${values} ${source}`, { env });
+      expect([added.status, added.stderr]).toEqual([0, says]);
+      const set = await machine.type(`userinfo profile set shop ${source}`, { env });
+      expect([set.status, set.stderr]).toEqual([0, says]);
+      expect((await machine.type('userinfo profile show', { env })).stdout).toContain(shown);
+      expect((await machine.type('userinfo doctor', { env })).stdout).toContain(
+        cause.replace(/^NOSUCH/, ''),
+      );
+    },
+  );
 
-  it.runIf(process.platform !== 'win32')('is not echoed by --app-secret-stdin on a terminal', async () => {
-    const { env } = newRow();
-    await machine.type(`userinfo profile add shop ${values} --app-secret-env PATH`, { env });
-    const set = ['profile', 'set', 'shop', '--app-secret-stdin'];
-    const done = await machine.onTerminal(set, [['App secret', 'visible-secret']], { env });
-    expect([done.status, done.stdout]).toEqual([0, expect.not.stringContaining('visible-secret')]);
-    expect(readFileSync(join(env.USERINFO_CONFIG_DIR, 'profiles.json'), 'utf8')).toContain('visible-secret');
-    // Nor is it asked for where no prompt can hide it.
-    const shown = await machine.inBash([
-      `userinfo profile add p ${values} --app-secret-stdin --no-input | cat`,
-    ]);
-    expect(shown.stdout).toContain('standard input is a terminal, which would show the app secret');
-  });
+  it.runIf(process.platform !== 'win32')(
+    'is not echoed by --app-secret-stdin on a terminal',
+    async () => {
+      const { env } = newRow();
+      await machine.type(`userinfo profile add shop ${values} --app-secret-env PATH`, { env });
+      const set = ['profile', 'set', 'shop', '--app-secret-stdin'];
+      const done = await machine.onTerminal(set, [['App secret', 'visible-secret']], { env });
+      expect([done.status, done.stdout]).toEqual([
+        0,
+        expect.not.stringContaining('visible-secret'),
+      ]);
+      expect(readFileSync(join(env.USERINFO_CONFIG_DIR, 'profiles.json'), 'utf8')).toContain(
+        'visible-secret',
+      );
+      // Nor is it asked for where no prompt can hide it.
+      const shown = await machine.inBash([
+        `userinfo profile add p ${values} --app-secret-stdin --no-input | cat`,
+      ]);
+      expect(shown.stdout).toContain(
+        'standard input is a terminal, which would show the app secret',
+      );
+    },
+  );
 });
 
 it('a variable that nothing reads, but is near one of a target, is warned of', async () => {
@@ -655,7 +735,9 @@ it('a variable that nothing reads, but is near one of a target, is warned of', a
   const more = { env: { ...env, USERINFO_ENV: 'production' } };
   const { status, stderr } = await machine.run(['passback', 'a=b', '--union-id', 'u001'], more);
   expect([status, sent().length]).toEqual([0, 1]);
-  expect(stderr).toContain('nothing reads the variable USERINFO_ENV: did you mean USERINFO_ENVIRONMENT?');
+  expect(stderr).toContain(
+    'nothing reads the variable USERINFO_ENV: did you mean USERINFO_ENVIRONMENT?',
+  );
 });
 
 it('a profile file that others can read is warned of, with the command that restricts it', async () => {
@@ -667,7 +749,10 @@ it('a profile file that others can read is warned of, with the command that rest
   const path = join(all.USERINFO_CONFIG_DIR, 'profiles.json');
   chmodSync(path, 0o644);
   const open = await machine.run(['read', 'c1'], { env });
-  expect(open).toMatchObject({ status: 0, stderr: expect.stringContaining('(mode 0644)\nRestrict it:\n') });
+  expect(open).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining('(mode 0644)\nRestrict it:\n'),
+  });
   chmodSync(path, 0o600);
   expect(await machine.run(['read', 'c1'], { env })).toMatchObject({ status: 0, stderr: '' });
   writeFileSync(path, `// of the shop\n${readFileSync(path, 'utf8')}`);
@@ -697,7 +782,11 @@ it.each(['ALL_PROXY', 'all_proxy'])(
   'a proxy in %s is not read, and named where the host is not reached',
   async (name) => {
     const { env } = newRow();
-    const more = { ...env, USERINFO_BASE_URL: 'http://127.0.0.1:9', [name]: 'socks5://127.0.0.1:1' };
+    const more = {
+      ...env,
+      USERINFO_BASE_URL: 'http://127.0.0.1:9',
+      [name]: 'socks5://127.0.0.1:1',
+    };
     const { status, stderr } = await machine.run(['read', 'c1', '--attempts', '1'], { env: more });
     expect([status, stderr]).toEqual([5, expect.stringContaining(`${name} is not read.`)]);
   },
@@ -710,16 +799,21 @@ it('a variable of an option that has none is warned of', async () => {
   expect(done).toMatchObject({ status: 0, stderr: says });
 });
 
-it.runIf(process.platform !== 'win32')('USERINFO_MASK masks what a terminal shows, and no pipe', async () => {
-  const { env: all } = newRow();
-  const env = { ...all, USERINFO_MASK: '1' };
-  expect((await machine.run(['read', 'c1'], { env, shows: true })).stdout).toMatch(/mobile +│ \*{4}/);
-  expect((await machine.run(['read', 'c1'], { env })).stdout).toMatch(/mobile +│ 138/);
-  const { status, stderr } = await machine.run(['read', 'c1'], {
-    env: { ...env, USERINFO_MASK: 'sometimes' },
-  });
-  expect([status, stderr]).toEqual([2, expect.stringContaining('Write 1 or 0')]);
-});
+it.runIf(process.platform !== 'win32')(
+  'USERINFO_MASK masks what a terminal shows, and no pipe',
+  async () => {
+    const { env: all } = newRow();
+    const env = { ...all, USERINFO_MASK: '1' };
+    expect((await machine.run(['read', 'c1'], { env, shows: true })).stdout).toMatch(
+      /mobile +│ \*{4}/,
+    );
+    expect((await machine.run(['read', 'c1'], { env })).stdout).toMatch(/mobile +│ 138/);
+    const { status, stderr } = await machine.run(['read', 'c1'], {
+      env: { ...env, USERINFO_MASK: 'sometimes' },
+    });
+    expect([status, stderr]).toEqual([2, expect.stringContaining('Write 1 or 0')]);
+  },
+);
 
 describe('a name that does not exist', () => {
   it.each<[string, string, string]>([
@@ -741,11 +835,14 @@ describe('a name that does not exist', () => {
     expect(corrected.stderr).not.toMatch(/unknown (?:option|command)/);
   });
 
-  it.each(['--app-secert=s3cret', '--tokn=s3cret'])('is shown without its value: %s', async (option) => {
-    const { stderr } = await machine.run(['passback', 'a=b', option]);
-    expect(stderr).toContain(`unknown option "${option.split('=')[0]}"`);
-    expect(stderr).not.toContain('s3cret');
-  });
+  it.each(['--app-secert=s3cret', '--tokn=s3cret'])(
+    'is shown without its value: %s',
+    async (option) => {
+      const { stderr } = await machine.run(['passback', 'a=b', option]);
+      expect(stderr).toContain(`unknown option "${option.split('=')[0]}"`);
+      expect(stderr).not.toContain('s3cret');
+    },
+  );
 
   it('is a short option: the help lists those that exist', async () => {
     const { stderr } = await machine.run(['passback', 'a=b', '-z', 'u001']);

@@ -14,7 +14,9 @@ const answer = parseExact(
     "login_device_info":[{"brand":"A"},{"brand":"B","a.b c":"x"}]}`,
 );
 
-/** Text that could be in an answer, with much of what a shell or a reader of YAML takes for its own. */
+/**
+ * Text that could be in an answer, with much of what a shell or a reader of YAML takes for its own.
+ */
 const text = fc
   .array(
     fc.oneof(
@@ -34,7 +36,20 @@ const text = fc
         '张三',
         ' ',
       ),
-      fc.constantFrom('yes', 'no', 'null', '1e3', '0o7', '12:30', '- a', '#', '? x', '&a', '*a', '!!int'),
+      fc.constantFrom(
+        'yes',
+        'no',
+        'null',
+        '1e3',
+        '0o7',
+        '12:30',
+        '- a',
+        '#',
+        '? x',
+        '&a',
+        '*a',
+        '!!int',
+      ),
     ),
     { maxLength: 4 },
   )

@@ -4,7 +4,8 @@ import { compileQuery } from '../../../src/cli/output/query.late.js';
 import { parseExact } from '../../../src/core/contract/exact-json.js';
 
 /** What a query selects of a JSON text, as JSON text. */
-const select = (json: string, expression: string) => stringify(compileQuery(expression)(parseExact(json)));
+const select = (json: string, expression: string) =>
+  stringify(compileQuery(expression)(parseExact(json)));
 
 const users =
   '[{"id":9007199254740993,"n":10,"s":"b"},{"id":1.00,"n":9,"s":"c"},{"id":-0.5e3,"n":1,"s":"a"}]';
@@ -17,9 +18,12 @@ describe('a query', () => {
     ['to_string([1].id)', '"1"'],
     ["to_number('9007199254740993')", '9007199254740992'],
     ['let $top = [0].id in $top', '"9007199254740993"'],
-  ])('%s has numbers as JavaScript has them, those that it cannot hold as text', (expression, expected) => {
-    expect(select(users, expression)).toBe(expected);
-  });
+  ])(
+    '%s has numbers as JavaScript has them, those that it cannot hold as text',
+    (expression, expected) => {
+      expect(select(users, expression)).toBe(expected);
+    },
+  );
 
   it.each([
     ['[?n > `9`].s', '["b"]'],

@@ -17,7 +17,10 @@ const plain = { colors: new Chalk({ level: 0 }), columns: undefined };
 const table = (data: unknown, columns?: number) =>
   formatEnvelopeTable(JSON.stringify({ code: 200, msg: 'ok', data }), { ...plain, columns });
 
-/** The widths of the frames: in a table that lines up, each line between two rules is as wide as they are. */
+/**
+ * The widths of the frames: in a table that lines up, each line between two rules is as wide as
+ * they are.
+ */
 function widths(text: string): number[] {
   return text
     .split('\n')
@@ -128,7 +131,10 @@ describe('a table of several columns', () => {
   };
 
   it('fits the terminal: the widest columns shrink, and nothing is lost', () => {
-    const shown = formatDataTable([profile, { ...profile, name: '店铺' }], { ...plain, columns: 80 });
+    const shown = formatDataTable([profile, { ...profile, name: '店铺' }], {
+      ...plain,
+      columns: 80,
+    });
     expect(new Set(widths(shown))).toEqual(new Set([80]));
     const lines = shown.split('\n').filter((line) => line.startsWith('│'));
     const columns = [0, 1, 2, 3, 4, 5].map((column) =>
@@ -170,7 +176,9 @@ describe('a time to come', () => {
   it('is in days, hours, minutes or seconds: the largest unit of which there are two', () => {
     vi.useFakeTimers({ now: 1_700_000_000_000 });
     try {
-      const shown = [119, 120, 7_199, 7_200, 172_799, 172_800, 1].map((s) => timeInWords(1_700_000_000 + s));
+      const shown = [119, 120, 7_199, 7_200, 172_799, 172_800, 1].map((s) =>
+        timeInWords(1_700_000_000 + s),
+      );
       expect(shown.join()).toBe('in 119 s,in 2 min,in 120 min,in 2 h,in 48 h,in 2 days,in 1 s');
     } finally {
       vi.useRealTimers();
@@ -188,16 +196,31 @@ describe('a very large answer', () => {
     ['many keys', many(5e3, String), '… rows left out: 3,000; -o json prints everything'],
     ['many long texts', many(100, () => 'x'.repeat(8000)), '… rows left out: 82; '],
     ['many sections', many(5e3, (index) => ({ index })), /… sections left out: \d,\d{3}; /],
-    ['many devices', { login_device_info: Array(1e4).fill({ os: 'x' }) }, '… rows left out: 8,000; '],
+    [
+      'many devices',
+      { login_device_info: Array(1e4).fill({ os: 'x' }) },
+      '… rows left out: 8,000; ',
+    ],
     ['devices of many keys', { l: [many(5e3, String)] }, '… columns left out: 4,950; '],
-    ['many wide devices', { l: Array(500).fill(many(50, () => 'x'.repeat(20))) }, '… rows left out: 3'],
-    ['much encoded JSON', { device_info: Array(1e4).fill('{"os":"x"}') }, '… rows left out: 8,000; '],
-  ])('with %s is shown as far as a person can read, with the count of the rest', (_, data, note) => {
-    const shown = table(data, 80);
-    expect(shown.length).toBeLessThan(1_000_000);
-    const text = shown.replaceAll(/ *│\n│ *│ /g, ' ');
-    expect([text.slice(-200), text.search(note) >= 0]).toEqual([text.slice(-200), true]);
-  });
+    [
+      'many wide devices',
+      { l: Array(500).fill(many(50, () => 'x'.repeat(20))) },
+      '… rows left out: 3',
+    ],
+    [
+      'much encoded JSON',
+      { device_info: Array(1e4).fill('{"os":"x"}') },
+      '… rows left out: 8,000; ',
+    ],
+  ])(
+    'with %s is shown as far as a person can read, with the count of the rest',
+    (_, data, note) => {
+      const shown = table(data, 80);
+      expect(shown.length).toBeLessThan(1_000_000);
+      const text = shown.replaceAll(/ *│\n│ *│ /g, ' ');
+      expect([text.slice(-200), text.search(note) >= 0]).toEqual([text.slice(-200), true]);
+    },
+  );
 
   it('of a list is truncated likewise', () => {
     const style = { ...plain, columns: 80 };

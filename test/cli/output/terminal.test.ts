@@ -6,7 +6,10 @@ import { outputFormats } from '../../../src/cli/command-line/options.js';
 import { httpServer } from '../../support/raw-server.js';
 import { ServedMachine } from '../../support/served.js';
 
-/** Sets the title, starts sequences with ESC and C1, rings, goes back, deletes, turns the direction, breaks lines. */
+/**
+ * Sets the title, starts sequences with ESC and C1, rings, goes back, deletes, turns the direction,
+ * breaks lines.
+ */
 const hostile = 'a\u001b]0;title\u0007b\u009b31mc\u0085\b\u007fd\u202ee\u2066f\u2028g\rh\u001b[8mi';
 /** The same for a name of a file or an argument. */
 const name = 'n\u001b[31m\u009bm\u202e';
@@ -51,17 +54,46 @@ const commands: readonly (readonly [what: string, args: () => readonly string[]]
   ['read --query of a text', () => ['read', code, '--query', 'data.extension_info.acme_x']],
   ['read --verbose', () => ['read', code, '--verbose']],
   ['a name that did not come', () => ['read', code, name]],
-  ['--print-curl', () => ['passback', `k=${hostile}`, '--union-id', name, '--print-curl', '--reveal']],
-  ['--dry-run', () => ['passback', `k=${hostile}`, '--union-id', name, '--dry-run', '--reveal', '--json']],
-  ['sign explain --json', () => ['sign', 'explain', 'passback', `k=${hostile}`, '--union-id', 'u', '--json']],
+  [
+    '--print-curl',
+    () => ['passback', `k=${hostile}`, '--union-id', name, '--print-curl', '--reveal'],
+  ],
+  [
+    '--dry-run',
+    () => ['passback', `k=${hostile}`, '--union-id', name, '--dry-run', '--reveal', '--json'],
+  ],
+  [
+    'sign explain --json',
+    () => ['sign', 'explain', 'passback', `k=${hostile}`, '--union-id', 'u', '--json'],
+  ],
   [
     'admin user show --json',
-    () => ['admin', 'user', 'export', '--tenant-code', 'acme', '--union-id', 'u001', '--json', ...database()],
+    () => [
+      'admin',
+      'user',
+      'export',
+      '--tenant-code',
+      'acme',
+      '--union-id',
+      'u001',
+      '--json',
+      ...database(),
+    ],
   ],
   ['admin user list', () => ['admin', 'user', 'list', '--tenant-code', 'acme', ...database()]],
   [
     'admin user delete',
-    () => ['admin', 'user', 'delete', '--tenant-code', 'acme', '--union-id', name, '--yes', ...database()],
+    () => [
+      'admin',
+      'user',
+      'delete',
+      '--tenant-code',
+      'acme',
+      '--union-id',
+      name,
+      '--yes',
+      ...database(),
+    ],
   ],
   ['a run', () => ['bulk', 'passback', name, '--failed', `${name}.f`, '--json']],
   ['an unknown option', () => ['read', `--${name}`]],
@@ -114,7 +146,15 @@ describe('a pipe gets', () => {
   });
 
   it('CSV exactly', async () => {
-    const done = await machine.run(['read', code, 'acme_x', '-o', 'csv', '--query', '[data.acme_x]']);
+    const done = await machine.run([
+      'read',
+      code,
+      'acme_x',
+      '-o',
+      'csv',
+      '--query',
+      '[data.acme_x]',
+    ]);
     expect(done.stdout).toBe(`"${hostile}"\n`);
   });
 

@@ -34,7 +34,9 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     const done = await onTerminal(doubtfulRead, [['Send it as it is?', 'y']]);
     expect(done.status).toBe(0);
     expect(done.stdout).toContain('the code, "abc\\u200b", has an invisible character (U+200B)');
-    expect(done.stdout).toContain('the name "moblie" is almost "mobile", which has a special meaning');
+    expect(done.stdout).toContain(
+      'the name "moblie" is almost "mobile", which has a special meaning',
+    );
     expect(platform.requests.length).toBe(1);
   });
 
@@ -58,11 +60,14 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     expect([done.status, platform.requests]).toEqual([2, []]);
   });
 
-  it.each(['--yes', '--no-input'])('with %s a line says it, and the request is sent', async (option) => {
-    const done = await onTerminal([...doubtfulPassback, option], []);
-    expect([done.status, platform.requests.length]).toEqual([0, 1]);
-    expect(done.stdout).toContain('warning: --union-id stands for a missing value');
-  });
+  it.each(['--yes', '--no-input'])(
+    'with %s a line says it, and the request is sent',
+    async (option) => {
+      const done = await onTerminal([...doubtfulPassback, option], []);
+      expect([done.status, platform.requests.length]).toEqual([0, 1]);
+      expect(done.stdout).toContain('warning: --union-id stands for a missing value');
+    },
+  );
 
   it.each(['--dry-run', '--print-curl'])('%s only says it', async (option) => {
     const done = await onTerminal([...doubtfulPassback, option], []);
@@ -83,7 +88,16 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
 
   it('a profile with a doubtful value is stored if the answer is yes', async () => {
     const values = deploymentFlags(platform.url).with(-1, '“a1”');
-    const add = ['profile', 'add', 'asked', '--environment', 'test', ...values, '--app-secret-env', 'S'];
+    const add = [
+      'profile',
+      'add',
+      'asked',
+      '--environment',
+      'test',
+      ...values,
+      '--app-secret-env',
+      'S',
+    ];
     const refused = await onTerminal(add, [['Store it as it is?', 'n']]);
     expect(refused.status).toBe(2);
     expect(refused.stdout).toContain('the app key, "“a1”", is in quotes');
@@ -109,7 +123,10 @@ describe('without a terminal', () => {
   });
 
   it('the rows of a file are counted by column, and sent', async () => {
-    const rows = machine.file('counted.csv', 'union_id,moblie,note\nu1,1, a\n"""u2""",2,1.38E+10\nu3,3,b \n');
+    const rows = machine.file(
+      'counted.csv',
+      'union_id,moblie,note\nu1,1, a\n"""u2""",2,1.38E+10\nu3,3,b \n',
+    );
     const { status, stderr } = await run(['bulk', 'passback', rows]);
     expect([status, platform.requests.length]).toEqual([0, 3]);
     expect(stderr.split('\n').filter((line) => line.startsWith('warning'))).toEqual([
@@ -128,12 +145,17 @@ describe('without a terminal', () => {
     machine.file('unchecked.csv', rows);
     const { status, stderr } = await run(['bulk', 'passback', ...from], { stdin: rows });
     expect([status, platform.requests.length]).toEqual([0, 2]);
-    expect(stderr).toContain('warning: "union_id" is the name of information or of a column, in line 2\n');
+    expect(stderr).toContain(
+      'warning: "union_id" is the name of information or of a column, in line 2\n',
+    );
     expect(stderr).toContain('warning: "a" is in quotes, in line 3\n');
   });
 
   it('the outcomes of a run are sent as rows of another, and said to be', async () => {
-    const rows = machine.file('r.ndjson', '{"line":2,"union_id":"u1","outcome":"failed","error":"x"}\n');
+    const rows = machine.file(
+      'r.ndjson',
+      '{"line":2,"union_id":"u1","outcome":"failed","error":"x"}\n',
+    );
     const { status, stderr } = await run(['bulk', 'passback', rows]);
     expect([status, platform.requests.length]).toEqual([0, 1]);
     expect(stderr).toContain('warning: the rows are the outcomes of another run\n');
@@ -141,7 +163,13 @@ describe('without a terminal', () => {
 
   it('columns that --types names are meant as they are', async () => {
     const rows = machine.file('typed.csv', 'union_id,moblie\n"""u1""","""2"""\n');
-    const { stderr } = await run(['bulk', 'passback', rows, '--types', 'union_id:text,moblie:text']);
+    const { stderr } = await run([
+      'bulk',
+      'passback',
+      rows,
+      '--types',
+      'union_id:text,moblie:text',
+    ]);
     expect([platform.requests.length, stderr]).toEqual([1, expect.not.stringContaining('warning')]);
   });
 
@@ -158,7 +186,12 @@ describe('a number that a spreadsheet shortened, in a column that names users,',
     ['CSV', 'union_id,a\nu1,b\n1.38E+10,b\n', [], 'union_id'],
     ['NDJSON', '{"union_id":"u1","a":"b"}\n{"union_id":1.38E+10,"a":"b"}\n', [], 'union_id'],
     ['CSV', 'no,a\n1,b\n1.38E+10,b\n', ['--primary-key', 'no'], 'no'],
-    ['CSV', 'id,no,a\nu1,1,b\nu2,1.38E+10,b\n', ['--union-id-column', 'id', '--primary-key', 'no'], 'no'],
+    [
+      'CSV',
+      'id,no,a\nu1,1,b\nu2,1.38E+10,b\n',
+      ['--union-id-column', 'id', '--primary-key', 'no'],
+      'no',
+    ],
   ])(
     'stops the run before the first row, and --types sends it: %s %j %j',
     async (format, rows, options, column) => {
@@ -177,7 +210,9 @@ describe('a number that a spreadsheet shortened, in a column that names users,',
   );
 
   it('is one row of a stream that is not sent', async () => {
-    const { status } = await run(['bulk', 'passback', '-'], { stdin: 'union_id,a\n1.38E+10,b\nu2,b\n' });
+    const { status } = await run(['bulk', 'passback', '-'], {
+      stdin: 'union_id,a\n1.38E+10,b\nu2,b\n',
+    });
     expect([status, platform.requests.length]).toEqual([6, 1]);
   });
 
@@ -224,18 +259,25 @@ describe('white space around a code, an ID or a setting is cut off, and said', (
         '',
       ],
     ]);
-    expect(platform.requests.map(({ body }) => new URLSearchParams(body).get('user_info'))).toEqual([
-      '{"no":" 7 ","a":" b"}',
-    ]);
+    expect(platform.requests.map(({ body }) => new URLSearchParams(body).get('user_info'))).toEqual(
+      ['{"no":" 7 ","a":" b"}'],
+    );
   });
 });
 
 describe('the names of the platform', () => {
   const platformFile = () => machine.file('wx.json', { chat_prefix: 'wx_' });
-  const says = 'warning: the name "wx_nicknam" is almost "wx_nickname", which has a special meaning\n';
+  const says =
+    'warning: the name "wx_nicknam" is almost "wx_nickname", which has a special meaning\n';
   beforeAll(async () => {
     for (const name of ['wx', 'other']) {
-      const values = ['--environment', 'test', ...deploymentFlags(platform.url), '--app-secret-env', 'S'];
+      const values = [
+        '--environment',
+        'test',
+        ...deploymentFlags(platform.url),
+        '--app-secret-env',
+        'S',
+      ];
       const own = name === 'wx' ? ['--platform', platformFile()] : [];
       await machine.run(['profile', 'add', name, ...values, ...own]);
     }

@@ -9,7 +9,17 @@ import { ca, caFile, certificates, tlsServer } from '../../support/tls-server.js
 
 let machine: ServedMachine;
 let secure: TestServer;
-const write = ['-p', 'local', 'passback', 'a=x', '--union-id', 'u001', '--environment', 'test', '--json'];
+const write = [
+  '-p',
+  'local',
+  'passback',
+  'a=x',
+  '--union-id',
+  'u001',
+  '--environment',
+  'test',
+  '--json',
+];
 
 beforeAll(async () => {
   machine = await ServedMachine.create();
@@ -21,7 +31,8 @@ afterAll(async () => {
   await machine[Symbol.asyncDispose]();
 });
 
-const profile = (name: string) => JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles[name];
+const profile = (name: string) =>
+  JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles[name];
 
 describe('an unknown certificate authority', () => {
   it('is refused, and trusted if named by a flag, a variable, the profile, or NODE_EXTRA_CA_CERTS', async () => {
@@ -42,7 +53,9 @@ describe('an unknown certificate authority', () => {
     await machine.run(['profile', 'set', 'local', '--ca-file', 'ca.pem']);
     expect(profile('local').ca_file).toBe(join(machine.folder, 'ca.pem'));
     expect((await machine.run(there)).status).toBe(0);
-    expect((await machine.run(['profile', 'show', 'local'])).stdout).toMatch(/│ CA file +│ .*ca\.pem/);
+    expect((await machine.run(['profile', 'show', 'local'])).stdout).toMatch(
+      /│ CA file +│ .*ca\.pem/,
+    );
     await machine.run(['profile', 'set', 'local', '--ca-file', '']);
     expect(profile('local')).not.toHaveProperty('ca_file');
   });
@@ -54,7 +67,9 @@ describe('an unknown certificate authority', () => {
   ])('in the file %s is bad input', async (file, fault) => {
     const done = await machine.run([...write, '--base-url', secure.url, '--ca-file', file]);
     expect(done).toMatchObject({ status: 2, stdout: '' });
-    expect(JSON.parse(done.stderr).error.message).toBe(`the CA file "${file}" (--ca-file) ${fault}`);
+    expect(JSON.parse(done.stderr).error.message).toBe(
+      `the CA file "${file}" (--ca-file) ${fault}`,
+    );
   });
 });
 
@@ -87,7 +102,9 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0 does not disable certificate checks', (
     const proxy = await httpProxy(secure.url);
     const forgedProxy = await tlsServer('self-signed', proxy.url);
     const there = ['--base-url', 'https://service.example', '--ca-file', caFile];
-    const done = await machine.run([...command, ...there], { env: { ...env, HTTPS_PROXY: forgedProxy.url } });
+    const done = await machine.run([...command, ...there], {
+      env: { ...env, HTTPS_PROXY: forgedProxy.url },
+    });
     await forgedProxy.close();
     await proxy.close();
     expect(done.status).toBe(5);
@@ -108,14 +125,24 @@ describe('plain http to another machine', () => {
   });
 
   it('is allowed by a profile for its own base URL alone', async () => {
-    const add = ['profile', 'add', 'inner', '--base-url', 'http://service.invalid', '--tenant-code', 't'];
+    const add = [
+      'profile',
+      'add',
+      'inner',
+      '--base-url',
+      'http://service.invalid',
+      '--tenant-code',
+      't',
+    ];
     const rest = ['--channel', 'c', '--app-key', 'k', '--app-secret-env', 'SECRET'];
     expect((await machine.run([...add, ...rest])).status).toBe(2);
     expect((await machine.run([...add, ...rest, '--allow-http'])).status).toBe(0);
     const read = ['-p', 'inner', 'read', 'c', '--attempts', '1'];
     const env = { SECRET: 's' };
     expect((await machine.run(read, { env })).status).toBe(5);
-    expect((await machine.run([...read, '--base-url', 'http://other.invalid'], { env })).status).toBe(2);
+    expect(
+      (await machine.run([...read, '--base-url', 'http://other.invalid'], { env })).status,
+    ).toBe(2);
     expect(
       (await machine.run(['profile', 'set', 'inner', '--base-url', 'http://third.invalid'])).status,
     ).toBe(2);
@@ -126,24 +153,38 @@ describe('plain http to another machine', () => {
 
 describe('a proxy', () => {
   it.each([
-    ['http://u:never-to-be-seen%zz@127.0.0.1:1', 'has a user name or password that is not percent-encoded'],
+    [
+      'http://u:never-to-be-seen%zz@127.0.0.1:1',
+      'has a user name or password that is not percent-encoded',
+    ],
     ['socks5://u:never-to-be-seen@127.0.0.1:1', 'is not the address of an http proxy'],
     ['http://u:never-to-be-seen@:1', 'is not the address of an http proxy'],
     ['http://u:p@never-to-be-seen/x@127.0.0.1:1', 'is not the address of an http proxy'],
     ['http://u:p@never-to-be-seen#x@127.0.0.1:1', 'is not the address of an http proxy'],
     ['u:p@never-to-be-seen?x@127.0.0.1:1', 'is not the address of an http proxy'],
-  ])('that is invalid is refused with status 2, without its password: %s', async (HTTPS_PROXY, said) => {
-    const done = await machine.run([...write, '--base-url', 'https://service.invalid'], {
-      env: { HTTPS_PROXY },
-    });
-    expect(done).toMatchObject({ status: 2, stdout: '' });
-    expect(JSON.parse(done.stderr).error.message).toContain(`HTTPS_PROXY ${said}`);
-    expect(done.stderr).not.toContain('never-to-be-seen');
-  });
+  ])(
+    'that is invalid is refused with status 2, without its password: %s',
+    async (HTTPS_PROXY, said) => {
+      const done = await machine.run([...write, '--base-url', 'https://service.invalid'], {
+        env: { HTTPS_PROXY },
+      });
+      expect(done).toMatchObject({ status: 2, stdout: '' });
+      expect(JSON.parse(done.stderr).error.message).toContain(`HTTPS_PROXY ${said}`);
+      expect(done.stderr).not.toContain('never-to-be-seen');
+    },
+  );
 
   it('comes from HTTPS_PROXY, unless NO_PROXY names the host', async () => {
     const proxy = await httpProxy(secure.url);
-    const there = [...write, '--base-url', 'https://service.example', '--ca-file', caFile, '--attempts', '1'];
+    const there = [
+      ...write,
+      '--base-url',
+      'https://service.example',
+      '--ca-file',
+      caFile,
+      '--attempts',
+      '1',
+    ];
     expect((await machine.run(there, { env: { HTTPS_PROXY: proxy.url } })).status).toBe(0);
     expect(proxy.asked).toEqual(['CONNECT service.example:443']);
     const without = { HTTPS_PROXY: proxy.url, NO_PROXY: '.example' };
@@ -153,7 +194,9 @@ describe('a proxy', () => {
     expect((await machine.run(write, { env: { HTTP_PROXY: proxy.url } })).status).toBe(0);
     await proxy.close();
     expect(proxy.asked).toHaveLength(1);
-    const gone = await machine.run(there, { env: { HTTPS_PROXY: proxy.url.replace('//', '//me:s3cret@') } });
+    const gone = await machine.run(there, {
+      env: { HTTPS_PROXY: proxy.url.replace('//', '//me:s3cret@') },
+    });
     expect(gone).toMatchObject({
       status: 5,
       stderr: expect.stringContaining('through the proxy 127.0.0.1:'),
@@ -187,7 +230,11 @@ describe('a proxy', () => {
   });
 
   it.each([
-    ['a password', ['--base-url', 'https://service.invalid'], 'http://me:never-to-be-seen@127.0.0.1:1'],
+    [
+      'a password',
+      ['--base-url', 'https://service.invalid'],
+      'http://me:never-to-be-seen@127.0.0.1:1',
+    ],
     ['nothing', ['--base-url', 'https://service.invalid'], ''],
     ['this machine as its destination', [], 'http://127.0.0.1:1'],
   ])('in an argument with %s is refused, and nothing is sent', async (_, to, proxy) => {
@@ -254,7 +301,10 @@ it('a connection that is never established ends at --timeout', async () => {
   const url = silent.url.replace('http:', 'https:').replace('127.0.0.1', 'app.localhost');
   const done = await machine.run([...write, '--base-url', url, '--timeout', '300ms']);
   await silent.close();
-  expect(done).toMatchObject({ status: 5, stderr: expect.stringContaining('The request was not sent') });
+  expect(done).toMatchObject({
+    status: 5,
+    stderr: expect.stringContaining('The request was not sent'),
+  });
   expect(done.stderr).toContain('within 300 ms');
 });
 
@@ -266,7 +316,9 @@ describe('a gateway that asks for a client certificate', () => {
     try {
       const refused = await machine.run([...there, '--attempts', '1']);
       expect(refused.stderr).toContain('--client-cert');
-      expect(await machine.run([...there, '--client-cert', cert, '--client-key', key])).toMatchObject({
+      expect(
+        await machine.run([...there, '--client-cert', cert, '--client-key', key]),
+      ).toMatchObject({
         status: 0,
       });
       const env = { USERINFO_CLIENT_CERT: cert, USERINFO_CLIENT_KEY: key };

@@ -96,24 +96,39 @@ describe('a command that gets no valid answer ends with status 5', () => {
   });
 
   it.each([
-    ['passback a=x --union-id u1', 'Whether the request was carried out is not known. Try again: writing'],
-    ...['read c', 'doctor'].map((line) => [line, 'Whether the code was used is not known: if it is refused']),
-  ])('unless Ctrl-C ends %s, which reports whether it may have been carried out', async (line, doubt) => {
-    const args = line.split(' ');
-    let command: ChildProcess;
-    const server = await tcpServer(() => command.kill('SIGINT'));
-    command = machine.start([...args, '--base-url', server.url]);
-    let stderr = '';
-    command.stderr?.on('data', (chunk) => {
-      stderr += chunk;
-    });
-    const [status] = await once(command, 'close');
-    await server.close();
-    expect([status, stderr]).toEqual([130, expect.stringMatching(new RegExp(`^interrupted\n${doubt}`))]);
-  });
+    [
+      'passback a=x --union-id u1',
+      'Whether the request was carried out is not known. Try again: writing',
+    ],
+    ...['read c', 'doctor'].map((line) => [
+      line,
+      'Whether the code was used is not known: if it is refused',
+    ]),
+  ])(
+    'unless Ctrl-C ends %s, which reports whether it may have been carried out',
+    async (line, doubt) => {
+      const args = line.split(' ');
+      let command: ChildProcess;
+      const server = await tcpServer(() => command.kill('SIGINT'));
+      command = machine.start([...args, '--base-url', server.url]);
+      let stderr = '';
+      command.stderr?.on('data', (chunk) => {
+        stderr += chunk;
+      });
+      const [status] = await once(command, 'close');
+      await server.close();
+      expect([status, stderr]).toEqual([
+        130,
+        expect.stringMatching(new RegExp(`^interrupted\n${doubt}`)),
+      ]);
+    },
+  );
 
   it.each([
-    [['read', 'c'], 'Whether the code was used is not known: if it is refused now, have a new one issued.'],
+    [
+      ['read', 'c'],
+      'Whether the code was used is not known: if it is refused now, have a new one issued.',
+    ],
     [
       ['passback', 'a=x', '--union-id', 'u1'],
       'Whether the request was carried out is not known. Try again: writing the same values twice changes nothing.',
@@ -130,7 +145,10 @@ describe('a command that gets no valid answer ends with status 5', () => {
   it.each([['ftp://x'], ['not a url'], ['http://u:p@x'], ['http://x/?a=1']])(
     '%s is bad input: status 2',
     async (url) => {
-      expect(await machine.run(['read', 'c', '--base-url', url])).toMatchObject({ status: 2, stdout: '' });
+      expect(await machine.run(['read', 'c', '--base-url', url])).toMatchObject({
+        status: 2,
+        stdout: '',
+      });
     },
   );
 });
@@ -143,7 +161,13 @@ describe.runIf(isPosix)('an answer that is costly to read (needs POSIX)', () => 
   async function costOf(talk: (socket: Socket) => void) {
     const server = await tcpServer(talk);
     const there = ['--base-url', server.url, '--attempts', '1', '--timeout', '1s'];
-    const { status, usage } = await machine.measure(['passback', 'a=x', '--union-id', 'u1', ...there]);
+    const { status, usage } = await machine.measure([
+      'passback',
+      'a=x',
+      '--union-id',
+      'u1',
+      ...there,
+    ]);
     await server.close();
     return { status, ...usage };
   }
@@ -217,7 +241,11 @@ describe('--json', () => {
     const server = await httpServer((_, response) => response.writeHead(500).end(body));
     const done = await machine.run(['read', 'c', '--base-url', server.url, '--json', '--verbose']);
     await server.close();
-    expect(done).toMatchObject({ status, stdout: `${stdout}\n`, stderr: expect.stringContaining(said) });
+    expect(done).toMatchObject({
+      status,
+      stdout: `${stdout}\n`,
+      stderr: expect.stringContaining(said),
+    });
     expect(done.stderr).not.toContain('\u001b[2J');
   });
 
@@ -228,8 +256,14 @@ describe('--json', () => {
     const [shown, masked] = [await machine.run(read), await machine.run([...read, '--mask'])];
     await server.close();
     const body = bytes.toString('base64');
-    expect(shown).toMatchObject({ status: 5, stdout: `{"body":"${body}","body_encoding":"base64"}\n` });
-    expect(masked).toMatchObject({ status: 5, stdout: '{"body":"****","body_encoding":"base64"}\n' });
+    expect(shown).toMatchObject({
+      status: 5,
+      stdout: `{"body":"${body}","body_encoding":"base64"}\n`,
+    });
+    expect(masked).toMatchObject({
+      status: 5,
+      stdout: '{"body":"****","body_encoding":"base64"}\n',
+    });
     for (const { stderr } of [shown, masked]) {
       expect(stderr).toContain('<   … (13 bytes that are not UTF-8)');
       expect(stderr).not.toContain('13800138000');
@@ -241,7 +275,9 @@ describe('a command whose reader has exited', () => {
   it('ends quietly', async () => {
     const { stderr, status } = await machine.shell('userinfo profile list --json | true');
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
-    const { stdout } = await machine.shell('{ userinfo --help; echo "status $?" >&2; } | head -n 1');
+    const { stdout } = await machine.shell(
+      '{ userinfo --help; echo "status $?" >&2; } | head -n 1',
+    );
     expect(stdout).toMatch(/^Usage/);
   });
 

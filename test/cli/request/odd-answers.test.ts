@@ -8,7 +8,10 @@ import { type TestServer, tcpServer } from '../../support/raw-server.js';
 
 /** What is right for each meaning, for each operation. */
 const right: Readonly<
-  Record<Meaning, { readonly status: readonly number[]; readonly outcome: string; readonly isDoubt?: true }>
+  Record<
+    Meaning,
+    { readonly status: readonly number[]; readonly outcome: string; readonly isDoubt?: true }
+  >
 > = {
   ok: { status: [0], outcome: 'ok' },
   refused: { status: [4], outcome: 'failed' },
@@ -77,7 +80,13 @@ describe.each(operations)('a %s that is answered with', (operation) => {
   it.each(named)('$name', async ({ code, [operation]: expected }) => {
     const { meaning, said, stdout } = expected;
     const { status, isDoubt } = right[meaning];
-    const args = [...argumentsOf[operation](code), '--base-url', `${server.url}/${code}`, '--attempts', '1'];
+    const args = [
+      ...argumentsOf[operation](code),
+      '--base-url',
+      `${server.url}/${code}`,
+      '--attempts',
+      '1',
+    ];
     const done = await machine.run([...args, '--json']);
     expect(status).toContain(done.status);
     const printed = stdout === null ? '' : Buffer.concat([Buffer.from(stdout), Buffer.from('\n')]);
@@ -164,7 +173,9 @@ it.each(operations)(
         ? ['code', ...codes]
         : ['union_id,acme_case', ...codes.map((code) => `u1,${code}`)];
     const options = ['--attempts', '1', '--concurrency', '1', '-p', 'shop'];
-    const done = await machine.run(['bulk', operation, '-', ...options], { stdin: lines.join('\n') });
+    const done = await machine.run(['bulk', operation, '-', ...options], {
+      stdin: lines.join('\n'),
+    });
     expect(done.status).toBe(6);
     const results = new Map<string, Result>();
     for (const text of done.stdout.trim().split('\n')) {

@@ -17,7 +17,15 @@ beforeAll(async () => {
     listeners[address] = await httpServer((request, response) => response.end(writtenBy(request)));
   for (const name of ['test', 'production'] as const) {
     const at = ['--base-url', listeners[name].url, '--environment', name];
-    const added = await machine.run(['profile', 'add', name, ...values, ...at, '--app-secret-env', 'SECRET']);
+    const added = await machine.run([
+      'profile',
+      'add',
+      name,
+      ...values,
+      ...at,
+      '--app-secret-env',
+      'SECRET',
+    ]);
     expect(added).toMatchObject({ status: 0 });
   }
   writeFileSync(join(machine.folder, 'rows.csv'), 'union_id,a\nu1,x\nu2,y\n');
@@ -53,8 +61,12 @@ const cells: Cell[] = [
   ),
 ];
 
-/** A production profile is production wherever it sends, and so is the address of one, whoever names it. */
-const isGuarded = ({ profile, address }: Cell) => profile === 'production' || address === 'production';
+/**
+ * A production profile is production wherever it sends, and so is the address of one, whoever names
+ * it.
+ */
+const isGuarded = ({ profile, address }: Cell) =>
+  profile === 'production' || address === 'production';
 
 async function run(command: readonly string[], { profile, by, url, address }: Cell) {
   const { url: baseUrl } = listeners[address];
@@ -70,12 +82,21 @@ async function run(command: readonly string[], { profile, by, url, address }: Ce
     ...(url === 'variable' ? { USERINFO_BASE_URL: baseUrl } : {}),
   };
   const done = await machine.run([...command, ...flags, '--no-input'], { env });
-  const writes = addresses.map((name) => listeners[name].requests.filter(({ method }) => method === 'PUT'));
-  const reads = addresses.map((name) => listeners[name].requests.filter(({ method }) => method === 'GET'));
-  return { ...done, writes: writes.map(({ length }) => length), reads: reads.map(({ length }) => length) };
+  const writes = addresses.map((name) =>
+    listeners[name].requests.filter(({ method }) => method === 'PUT'),
+  );
+  const reads = addresses.map((name) =>
+    listeners[name].requests.filter(({ method }) => method === 'GET'),
+  );
+  return {
+    ...done,
+    writes: writes.map(({ length }) => length),
+    reads: reads.map(({ length }) => length),
+  };
 }
 
-const at = (address: Address, count: number) => addresses.map((name) => (name === address ? count : 0));
+const at = (address: Address, count: number) =>
+  addresses.map((name) => (name === address ? count : 0));
 
 describe('a passback', () => {
   it.each(cells)('by profile $profile ($by), base URL of the $url: $address', async (cell) => {
@@ -129,9 +150,20 @@ it.each([['USERINFO_CONFIG_DIR'], ['-p test']])(
   async (by) => {
     const elsewhere = { ...secret, USERINFO_BASE_URL: 'https://api.example.invalid' };
     const env =
-      by === '-p test' ? elsewhere : { ...elsewhere, USERINFO_CONFIG_DIR: join(machine.folder, 'none') };
+      by === '-p test'
+        ? elsewhere
+        : { ...elsewhere, USERINFO_CONFIG_DIR: join(machine.folder, 'none') };
     const chosen = by === '-p test' ? by.split(' ') : values;
-    const write = ['passback', 'a=x', '--union-id', 'u1', '--no-input', '--attempts', '1', ...chosen];
+    const write = [
+      'passback',
+      'a=x',
+      '--union-id',
+      'u1',
+      '--no-input',
+      '--attempts',
+      '1',
+      ...chosen,
+    ];
     const asked = await machine.run(write, { env });
     expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining('Add --yes') });
     const said = await machine.run([...write, '--environment', 'test'], { env });
@@ -144,7 +176,10 @@ it('a production profile becomes a test one only after a question', async () => 
   await machine.run(['profile', 'add', 'live', ...values, ...at, '--app-secret-env', 'SECRET']);
   const set = ['profile', 'set', 'live', '--environment', 'test'];
   const question = `Profile "live" (production, ${new URL(listeners.unknown.url).host}) becomes a test profile`;
-  expect(await machine.run(set)).toMatchObject({ status: 2, stderr: expect.stringContaining(question) });
+  expect(await machine.run(set)).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining(question),
+  });
   expect((await machine.run(['profile', 'list'])).stdout).toMatch(/live +production/);
   expect(await machine.run([...set, '--yes'])).toMatchObject({ status: 0 });
   await machine.run(['profile', 'delete', 'live', '--yes']);
@@ -156,7 +191,13 @@ it('a profile of the other environment at the same address is asked about: add, 
     'The test profile "twice" and the production profile "production" have the same address, ' +
     `${new URL(url).host}: writes by "twice" are not asked about. Store it?`;
   const spelled = `${url.replace('127.0.0.1', '127.1')}//`;
-  const file = { tenant_code: 'a', channel: 'w', app_key: 'k', environment: 'test', base_url: spelled };
+  const file = {
+    tenant_code: 'a',
+    channel: 'w',
+    app_key: 'k',
+    environment: 'test',
+    base_url: spelled,
+  };
   writeFileSync(join(machine.folder, 'theirs.json'), JSON.stringify(file));
   const own = ['--app-secret-env', 'SECRET'];
   const add = ['profile', 'add', 'twice', ...values, '--environment', 'test', ...own, '--base-url'];
@@ -173,10 +214,15 @@ it('a profile of the other environment at the same address is asked about: add, 
   }
   await machine.run([...add, listeners.unknown.url]);
   const set = ['profile', 'set', 'twice', '--base-url', url];
-  expect(await machine.run(set)).toMatchObject({ status: 2, stderr: expect.stringContaining(question) });
+  expect(await machine.run(set)).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining(question),
+  });
   expect(await machine.run([...set, '--yes'])).toMatchObject({ status: 0 });
   // What does not touch the address is not asked about again.
-  expect(await machine.run(['profile', 'set', 'twice', '--channel', 'app'])).toMatchObject({ status: 0 });
+  expect(await machine.run(['profile', 'set', 'twice', '--channel', 'app'])).toMatchObject({
+    status: 0,
+  });
   const read = await machine.run(['read', 'c1', '-p', 'twice'], { env: secret });
   expect(read.stderr).toContain(
     'belongs to the production profile "production", though "twice" is a test profile',

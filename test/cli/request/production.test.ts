@@ -14,7 +14,15 @@ beforeAll(async () => {
   server = await httpServer((request, response) => response.end(writtenBy(request)));
   const values = ['--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a1'];
   const own = ['--app-secret-env', 'SECRET'];
-  await machine.run(['profile', 'add', 'shop-test', ...values, ...own, '--base-url', 'http://127.0.0.1:9']);
+  await machine.run([
+    'profile',
+    'add',
+    'shop-test',
+    ...values,
+    ...own,
+    '--base-url',
+    'http://127.0.0.1:9',
+  ]);
   const at = ['--base-url', server.url, '--environment', 'production'];
   await machine.run(['profile', 'add', 'shop', ...values, ...own, ...at]);
 });
@@ -32,13 +40,20 @@ const env = { SECRET: 'never-to-be-seen-4711' };
 const write = ['passback', 'a=x', '--union-id', 'u1'];
 
 describe('production', () => {
-  it.each(['--dry-run', '--print-curl'])('is not asked about for a preview: %s', async (preview) => {
-    expect(await machine.run(['-p', 'shop', ...write, preview], { env })).toMatchObject({ status: 0 });
-    expect(server.requests).toHaveLength(0);
-  });
+  it.each(['--dry-run', '--print-curl'])(
+    'is not asked about for a preview: %s',
+    async (preview) => {
+      expect(await machine.run(['-p', 'shop', ...write, preview], { env })).toMatchObject({
+        status: 0,
+      });
+      expect(server.requests).toHaveLength(0);
+    },
+  );
 
   it('is written to with --yes', async () => {
-    expect(await machine.run(['-p', 'shop', ...write, '--yes'], { env })).toMatchObject({ status: 0 });
+    expect(await machine.run(['-p', 'shop', ...write, '--yes'], { env })).toMatchObject({
+      status: 0,
+    });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -46,17 +61,24 @@ describe('production', () => {
     ['y', 0, 1],
     ['n', 2, 0],
     ['', 2, 0],
-  ])('asks on a terminal: "%s" ends with status %i, %i requests', async (answer, status, requests) => {
-    const done = await machine.onTerminal(['-p', 'shop', ...write], [['in production', answer]], { env });
-    expect(done.status).toBe(status);
-    expect(server.requests).toHaveLength(requests);
-  });
+  ])(
+    'asks on a terminal: "%s" ends with status %i, %i requests',
+    async (answer, status, requests) => {
+      const done = await machine.onTerminal(['-p', 'shop', ...write], [['in production', answer]], {
+        env,
+      });
+      expect(done.status).toBe(status);
+      expect(server.requests).toHaveLength(requests);
+    },
+  );
 
   it('is not asked about where nobody would see it: stderr is a file', async () => {
     const line = `SECRET=${env.SECRET} userinfo -p shop ${write.join(' ')} 2> asked; echo ended-$?`;
     const { stdout } = await machine.inBash([line]);
     expect(stdout).toContain('ended-2');
-    expect(readFileSync(join(machine.folder, 'asked'), 'utf8')).toContain('there is no terminal to ask on');
+    expect(readFileSync(join(machine.folder, 'asked'), 'utf8')).toContain(
+      'there is no terminal to ask on',
+    );
     expect(server.requests).toHaveLength(0);
   });
 });
@@ -70,7 +92,11 @@ describe('a write to production without confirmation', () => {
   ])('is not sent: %s', async (_, args) => {
     writeFileSync(join(machine.folder, 'a.txt'), 'x');
     const done = await machine.run(['-p', 'shop', ...args], { env, stdin: '{"a":"x"}' });
-    expect(done).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('Add --yes') });
+    expect(done).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Add --yes'),
+    });
     expect(server.requests).toHaveLength(0);
   });
 
@@ -90,7 +116,9 @@ describe('a write to production without confirmation', () => {
   });
 
   it('is not sent if the prompt is interrupted', async () => {
-    const done = await machine.onTerminal(['-p', 'shop', ...write], [['in production', null]], { env });
+    const done = await machine.onTerminal(['-p', 'shop', ...write], [['in production', null]], {
+      env,
+    });
     expect(done.status).toBe(130);
     expect(server.requests).toHaveLength(0);
   });
@@ -121,7 +149,9 @@ describe('an open prompt', () => {
     await other.close();
     await machine.run(['profile', 'set', 'shop', '--base-url', server.url, '--app-key', 'a1']);
     expect(other.requests).toHaveLength(0);
-    expect(server.requests.map(({ query }) => new URLSearchParams(query).get('app_key'))).toEqual(['a1']);
+    expect(server.requests.map(({ query }) => new URLSearchParams(query).get('app_key'))).toEqual([
+      'a1',
+    ]);
   });
 });
 

@@ -6,7 +6,12 @@ import { serviceWithApp } from '../../support/service-with-app.js';
 
 const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
 const row = { unionId: 'u1', userInfo: { a: 'x' } };
-const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
+const credentials = {
+  tenantCode: 'acme',
+  channel: 'web',
+  appKey: 'app-1',
+  appSecret: 'do-not-show-me',
+};
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -26,9 +31,15 @@ describe('many calls at once', () => {
   it('share connections: 500 reads of the service all succeed', async () => {
     const { service, credentials } = await serviceWithApp();
     cleanups.push(() => service.close());
-    const { code } = await service.admin.issueCode({ tenantCode: 'acme', unionId: 'u1', uses: 'unlimited' });
+    const { code } = await service.admin.issueCode({
+      tenantCode: 'acme',
+      unionId: 'u1',
+      uses: 'unlimited',
+    });
     const client = clientFor(service.url, { ...credentials, timeoutMs: 60_000 });
-    const outcomes = await Promise.allSettled(Array.from({ length: 500 }, () => client.read({ code })));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 500 }, () => client.read({ code })),
+    );
     expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
   });
 
@@ -46,7 +57,9 @@ describe('many calls at once', () => {
     const client = clientFor(server.url, { connections: 1, timeoutMs: 60_000 });
     const first = client.passback(row);
     const answer = await arrived;
-    await expect(client.passback(row, { timeoutMs: 100 })).rejects.toMatchObject({ received: false });
+    await expect(client.passback(row, { timeoutMs: 100 })).rejects.toMatchObject({
+      received: false,
+    });
     answer();
     await first;
     await client.passback(row);
@@ -175,7 +188,9 @@ describe('a client that is closed', () => {
   });
 
   it('waits for the calls in flight', async () => {
-    const server = keep(await httpServer((_, response) => void setTimeout(() => response.end(ok), 30)));
+    const server = keep(
+      await httpServer((_, response) => void setTimeout(() => response.end(ok), 30)),
+    );
     const client = clientFor(server.url);
     const calls = [1, 2, 3].map(() => client.passback(row));
     await client.close();
@@ -239,7 +254,10 @@ describe('the time of an attempt', () => {
       retryable: true,
       message: expect.stringContaining('did not answer within 50 ms'),
     });
-    await expect(client.read({ code: 'c' })).rejects.toMatchObject({ received: true, retryable: false });
+    await expect(client.read({ code: 'c' })).rejects.toMatchObject({
+      received: true,
+      retryable: false,
+    });
   });
 });
 
@@ -248,7 +266,9 @@ describe('a client in a Proxy, as containers of dependencies make it', () => {
     const server = keep(await httpServer((_, response) => response.end(ok)));
     const client = new Proxy(clientFor(server.url), {});
     expect(await client.read({ code: 'c' })).toMatchObject({ httpStatus: 200 });
-    expect(await client.withOptions({ channel: 'app' }).passback(row)).toMatchObject({ httpStatus: 200 });
+    expect(await client.withOptions({ channel: 'app' }).passback(row)).toMatchObject({
+      httpStatus: 200,
+    });
     for await (const { outcome } of client.passbackAll([row])) expect(outcome).toBe('ok');
     await client.close();
   });

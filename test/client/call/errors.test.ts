@@ -26,7 +26,9 @@ const row = { unionId: 'u1', userInfo: { n: 1 } };
 
 /** The errors of a copy of the SDK, as calls throw them. */
 async function errorsOf({ UserInfoClient, compileRecipe }: typeof sdk) {
-  const server = await httpServer((_, response) => response.end('{"code":40401,"msg":"no","data":{}}'));
+  const server = await httpServer((_, response) =>
+    response.end('{"code":40401,"msg":"no","data":{}}'),
+  );
   const client = new UserInfoClient({ ...credentials, baseUrl: server.url });
   const nowhere = client.withOptions({ appSecret: () => Promise.reject(new Error('sealed')) });
   const caught = (call: () => unknown) =>
@@ -57,7 +59,8 @@ describe('errors', () => {
   it('have the names under which they are exported', () => {
     const exported: [string, unknown][] = Object.entries({ ...sdk, ...service });
     for (const [name, value] of exported)
-      if (value instanceof Function && value.prototype instanceof Error) expect(value.name).toBe(name);
+      if (value instanceof Function && value.prototype instanceof Error)
+        expect(value.name).toBe(name);
   });
 
   it('of one copy of the package are those of another', async () => {
@@ -84,7 +87,11 @@ describe('errors', () => {
 });
 
 describe('an error that a test of a program makes', () => {
-  const shown = ({ message, stack: _, ...fields }: Error) => ({ message, ...fields, requestId: '' });
+  const shown = ({ message, stack: _, ...fields }: Error) => ({
+    message,
+    ...fields,
+    requestId: '',
+  });
 
   it.each([
     ['read', 40106],
@@ -99,9 +106,10 @@ describe('an error that a test of a program makes', () => {
       response.end(JSON.stringify({ code: resultCode, msg: 'no', data: {} }));
     });
     const client = new sdk.UserInfoClient({ ...credentials, baseUrl: server.url, attempts: 1 });
-    const thrown = await (operation === 'read' ? client.read({ code: 'c' }) : client.passback(row)).catch(
-      (error: unknown) => error,
-    );
+    const thrown = await (operation === 'read'
+      ? client.read({ code: 'c' })
+      : client.passback(row)
+    ).catch((error: unknown) => error);
     await client.close();
     await server.close();
     expect(thrown).toBeInstanceOf(sdk.RejectedError);
@@ -111,11 +119,21 @@ describe('an error that a test of a program makes', () => {
   });
 
   it('of a call without an answer is as the client throws it', async () => {
-    const client = new sdk.UserInfoClient({ ...credentials, baseUrl: 'http://127.0.0.1:1', attempts: 1 });
+    const client = new sdk.UserInfoClient({
+      ...credentials,
+      baseUrl: 'http://127.0.0.1:1',
+      attempts: 1,
+    });
     const thrown = await client.passback(row).catch((error: unknown) => error);
     await client.close();
     const { message, hint, cause } = thrown as sdk.NoAnswerError;
-    const given = { reason: 'connect', received: false, operation: 'passback', hint, cause } as const;
+    const given = {
+      reason: 'connect',
+      received: false,
+      operation: 'passback',
+      hint,
+      cause,
+    } as const;
     expect(shown(new sdk.NoAnswerError(message, given))).toEqual(shown(thrown as Error));
     const lost = new sdk.NoAnswerError('no answer', { reason: 'timeout', received: true });
     expect(lost).toMatchObject({ operation: 'read', retryable: false });

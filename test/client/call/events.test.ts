@@ -49,7 +49,9 @@ function clientFor(baseUrl: string): UserInfoClient {
 }
 
 beforeAll(async () => {
-  server = await httpServer((_, response) => response.setHeader('Set-Cookie', secrets.token).end(body));
+  server = await httpServer((_, response) =>
+    response.setHeader('Set-Cookie', secrets.token).end(body),
+  );
   await using client = clientFor(server.url);
   await client.read({ code: secrets.code, infoNames: ['mobile'] });
   const userInfo = {
@@ -85,7 +87,8 @@ describe('the hooks of a client receive', () => {
     });
     expect(Object.fromEntries(requests[1]?.parameters ?? [])).toMatchObject({
       union_id: 'u1',
-      user_info: '{"mobile":"139****5678","id_card":"330****9876","name":"****","note":"tok****vice"}',
+      user_info:
+        '{"mobile":"139****5678","id_card":"330****9876","name":"****","note":"tok****vice"}',
     });
     expect(responses[0]).toMatchObject({
       httpStatus: 200,
@@ -118,7 +121,9 @@ describe('the hooks of a client receive', () => {
 it('a logged error does not show personal data from the service', async () => {
   const answer = JSON.stringify({ code: 40901, msg: 'no', data: { mobile: secrets.mobile } });
   const refusing = await httpServer((_, response) => response.end(answer));
-  const broken = await tcpServer((socket) => socket.end(`HTTP/1.1 200 OK\r\nX ${secrets.mobile}\r\n\r\n`));
+  const broken = await tcpServer((socket) =>
+    socket.end(`HTTP/1.1 200 OK\r\nX ${secrets.mobile}\r\n\r\n`),
+  );
   for (const { url } of [refusing, broken]) {
     await using client = clientFor(url);
     const error = await client.read({ code: secrets.code }).catch((thrown: unknown) => thrown);
@@ -127,7 +132,10 @@ it('a logged error does not show personal data from the service', async () => {
     expect(logged).not.toContain(secrets.mobile);
     expect(logged).not.toContain(Buffer.from(secrets.mobile).join(', '));
   }
-  expect(responses.at(-1)).toMatchObject({ resultCode: 40901, envelope: expect.stringContaining('139****') });
+  expect(responses.at(-1)).toMatchObject({
+    resultCode: 40901,
+    envelope: expect.stringContaining('139****'),
+  });
   await refusing.close();
   await broken.close();
 });

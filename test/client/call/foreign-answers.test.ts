@@ -28,7 +28,11 @@ const errorOf = (call: Promise<unknown>): Promise<unknown> =>
 const named = ['mobile', 'level', 'vip', 'tags', 'more', 'name'];
 
 it.each<[string, readonly string[], readonly string[]]>([
-  ['empty', [], ['"basic_info" is an array, not an object', '"extension_info" is an array, not an object']],
+  [
+    'empty',
+    [],
+    ['"basic_info" is an array, not an object', '"extension_info" is an array, not an object'],
+  ],
   [
     'nulls',
     [],
@@ -52,7 +56,10 @@ it.each<[string, readonly string[], readonly string[]]>([
   [
     'devices',
     ['device_info', 'location_info'],
-    ['"device_info" is an array with an object in it, not text', '"location_info" is text, not an array'],
+    [
+      '"device_info" is an array with an object in it, not text',
+      '"location_info" is text, not an array',
+    ],
   ],
   [
     'table',
@@ -95,7 +102,10 @@ it('a number that JavaScript would round is the text that was sent, at any depth
   expect(data).toEqual({
     union_id: '12345678901234567890',
     id_card: '110101199003074532',
-    n: { order: '9007199254740993', list: [1, '-9007199254740993', { half: '0.30000000000000004000001' }] },
+    n: {
+      order: '9007199254740993',
+      list: [1, '-9007199254740993', { half: '0.30000000000000004000001' }],
+    },
     same: [9007199254740991, 0.1, 1, 1.5, 100_000, -0],
     huge: '1E400',
   });
@@ -132,10 +142,13 @@ const loose: readonly (readonly [code: string, warning: string, unionId: string]
   ['numbered', '"union_id" is a number, not text', '90071992547409931'],
 ];
 
-it.each(loose)('is one, with a warning, where its envelope differs: %s', async (code, warning, unionId) => {
-  const { data, warnings, envelope } = await client.read({ code, infoNames: ['name'] });
-  expect([data.union_id, envelope.code, warnings]).toEqual([unionId, 200, [warning]]);
-});
+it.each(loose)(
+  'is one, with a warning, where its envelope differs: %s',
+  async (code, warning, unionId) => {
+    const { data, warnings, envelope } = await client.read({ code, infoNames: ['name'] });
+    expect([data.union_id, envelope.code, warnings]).toEqual([unionId, 200, [warning]]);
+  },
+);
 
 it('is one for a row of many, too', async () => {
   const outcomes: unknown[] = [];
@@ -148,16 +161,19 @@ it.each([
   ['zero', 'wrong-data', 'answered 0 "success", but it names the user'],
   ['word', 'not-envelope', 'code "SUCCESS", msg "fine", application/json'],
   ['bare', 'not-envelope', 'JSON without an integer "code", application/json'],
-])('an answer with another code that names the user may be carried out: %s', async (code, reason, words) => {
-  const error = (await errorOf(client.read({ code }))) as NoAnswerError;
-  expect(error).toMatchObject({ reason, received: true, retryable: false });
-  expect(error.message).toContain(words);
-  expect(error.hint).toContain('It may be carried out');
-  expect(error.body?.length).toBeGreaterThan(20);
-  expect(inspect(error, { depth: null })).not.toMatch(/13800138000|Lhasa/);
-  for await (const one of readAll([{ code }], { baseUrl: platform.url, ...app }))
-    expect(one.outcome).toBe('unknown');
-});
+])(
+  'an answer with another code that names the user may be carried out: %s',
+  async (code, reason, words) => {
+    const error = (await errorOf(client.read({ code }))) as NoAnswerError;
+    expect(error).toMatchObject({ reason, received: true, retryable: false });
+    expect(error.message).toContain(words);
+    expect(error.hint).toContain('It may be carried out');
+    expect(error.body?.length).toBeGreaterThan(20);
+    expect(inspect(error, { depth: null })).not.toMatch(/13800138000|Lhasa/);
+    for await (const one of readAll([{ code }], { baseUrl: platform.url, ...app }))
+      expect(one.outcome).toBe('unknown');
+  },
+);
 
 it.each([
   ['gateway', 40001, 'bad sign \u001b[31m', 'the service answered 40001 "bad sign \\u001b[31m"'],
@@ -196,11 +212,14 @@ it.each([
   ['utf16', 'Ming'],
   ['utf8-as-latin1', '张三'],
   ['utf8-as-gbk', '张三丰'],
-])('the charset that the answer names is decoded, and its body is UTF-8: %s', async (code, nickname) => {
-  const { data, body } = await client.read({ code });
-  expect(data.basic_info?.chat_nickname).toBe(nickname);
-  expect(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)).data).toEqual(data);
-});
+])(
+  'the charset that the answer names is decoded, and its body is UTF-8: %s',
+  async (code, nickname) => {
+    const { data, body } = await client.read({ code });
+    expect(data.basic_info?.chat_nickname).toBe(nickname);
+    expect(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)).data).toEqual(data);
+  },
+);
 
 it('requests have a User-Agent', async () => {
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));

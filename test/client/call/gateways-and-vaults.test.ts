@@ -16,11 +16,19 @@ import {
   UserInfoClient,
   type UserInfoClientOptions,
 } from '../../../src/index.js';
-import { httpServer, type ReceivedRequest, type TestServer, writtenBy } from '../../support/raw-server.js';
+import {
+  httpServer,
+  type ReceivedRequest,
+  type TestServer,
+  writtenBy,
+} from '../../support/raw-server.js';
 import { rejection } from '../../support/rejection.js';
 import { ca, certificates, tlsServer } from '../../support/tls-server.js';
 
-/** A platform that accepts the signatures of one secret: it computes them from what came, as the default recipes say. */
+/**
+ * A platform that accepts the signatures of one secret: it computes them from what came, as the
+ * default recipes say.
+ */
 const platform = {
   secret: 's1',
   requests: [] as ReceivedRequest[],
@@ -53,7 +61,9 @@ function answer(request: ReceivedRequest, response: ServerResponse): void {
     text,
   }: Answer = platform.next.shift() ?? { code: isSigned ? 200 : 40102 };
   response.writeHead(status ?? 200, { 'content-type': 'application/json', ...headers });
-  response.end(text ?? JSON.stringify({ code, msg: 'm', data: code === 200 ? { union_id: 'u1' } : {} }));
+  response.end(
+    text ?? JSON.stringify({ code, msg: 'm', data: code === 200 ? { union_id: 'u1' } : {} }),
+  );
 }
 const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1' };
 const row = { unionId: 'u1', userInfo: { a: 'x' } };
@@ -77,7 +87,8 @@ const ways = {
     await client.passback(row, options);
   },
   run: async (client: UserInfoClient, options: object = {}) => {
-    for await (const one of client.passbackAll([row], options)) if (one.outcome !== 'ok') throw one.error;
+    for await (const one of client.passbackAll([row], options))
+      if (one.outcome !== 'ok') throw one.error;
   },
 };
 
@@ -96,15 +107,18 @@ function vault() {
 }
 
 describe.each(Object.entries(ways))('a secret in a vault, by a %s', (_, send) => {
-  it.each(['a function', 'a source with a life time'])('of %s is fetched once for all', async (kind) => {
-    const { state, fetch } = vault();
-    const appSecret = kind === 'a function' ? fetch : { fetch, lifetimeMs: 60_000 };
-    await using client = clientWith({ appSecret });
-    await Promise.all(Array.from({ length: 50 }, () => send(client)));
-    expect(state.most).toBe(1);
-    // A function alone is called again after a second.
-    expect(state.calls.length).toBeLessThan(kind === 'a function' ? 20 : 2);
-  });
+  it.each(['a function', 'a source with a life time'])(
+    'of %s is fetched once for all',
+    async (kind) => {
+      const { state, fetch } = vault();
+      const appSecret = kind === 'a function' ? fetch : { fetch, lifetimeMs: 60_000 };
+      await using client = clientWith({ appSecret });
+      await Promise.all(Array.from({ length: 50 }, () => send(client)));
+      expect(state.most).toBe(1);
+      // A function alone is called again after a second.
+      expect(state.calls.length).toBeLessThan(kind === 'a function' ? 20 : 2);
+    },
+  );
 
   it('is fetched anew when the service refuses its signature, and the request is sent once more', async () => {
     const { state, fetch } = vault();
@@ -268,7 +282,9 @@ describe.each(Object.entries(ways))('a signer that returns a promise, by a %s', 
 describe.each(Object.entries(ways))('headers of a %s', (_, send) => {
   it('are sent beside those of the client, and take precedence', async () => {
     await using client = clientWith({ headers: { 'X-Gateway': 'g', 'X-Tenant': 'of the client' } });
-    await send(client, { headers: { 'x-request-id': 'r1', 'x-tenant': new Secret('of the call') } });
+    await send(client, {
+      headers: { 'x-request-id': 'r1', 'x-tenant': new Secret('of the call') },
+    });
     await send(client);
     const shown = platform.requests.map(({ headers }) => [
       headers['x-gateway'],
@@ -304,7 +320,12 @@ describe('the value of a header that a gateway repeats is in no error and no eve
       text: `{"message":"no ${key}","error":{"reason":"${key}"}}`,
     },
     'as a title': { code: 0, status: 403, headers: type, text: `<title>${key}</title>` },
-    'in a location': { code: 0, status: 302, headers: { ...type, location: `/in/${key}` }, text: 'x' },
+    'in a location': {
+      code: 0,
+      status: 302,
+      headers: { ...type, location: `/in/${key}` },
+      text: 'x',
+    },
     'with another success': { code: 0, text: `{"code":1,"msg":"${key}","data":{"union_id":"u1"}}` },
   };
   it.each(Object.entries(answers))('%s', async (_, given) => {
@@ -317,7 +338,9 @@ describe('the value of a header that a gateway repeats is in no error and no eve
     expect(platform.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
     expect(error).toBeInstanceOf(CallError);
     expect(events).toHaveLength(1);
-    expect(inspect({ error, events }, { depth: 9 }) + JSON.stringify({ error, events })).not.toContain(key);
+    expect(
+      inspect({ error, events }, { depth: 9 }) + JSON.stringify({ error, events }),
+    ).not.toContain(key);
   });
 });
 
@@ -356,7 +379,10 @@ describe('a derived client', () => {
     expect(before).toBeGreaterThan(0);
     await ways.call(client.withOptions({ headers: { 'x-request-id': 'r1' } }));
     expect(parsed).toBe(before);
-    const other = { app_sign: defaultRecipes.app_sign, sign: { ...defaultRecipes.sign, output: 'upper' } };
+    const other = {
+      app_sign: defaultRecipes.app_sign,
+      sign: { ...defaultRecipes.sign, output: 'upper' },
+    };
     expect(() => client.withOptions({ platform: { signing: other as never } })).toThrow();
   });
 });
@@ -376,7 +402,10 @@ describe.each(Object.entries(ways))('the pause before another attempt of a %s', 
         delayMs: way === 'call' ? 0 : expect.any(Number),
       },
     ]);
-    expect(events[0]).toMatchObject({ requestId: expect.any(String), error: { means: 'tooManyRequests' } });
+    expect(events[0]).toMatchObject({
+      requestId: expect.any(String),
+      error: { means: 'tooManyRequests' },
+    });
   });
 });
 
@@ -402,7 +431,12 @@ describe('a gateway that asks for a client certificate', () => {
   it('gets it; without one, the error names the options', async () => {
     const gateway = await tlsServer('good', baseUrl, { requestCert: true, ca });
     try {
-      await using client = clientWith({ baseUrl: gateway.url, extraCa: ca, cert, key: new Secret(key) });
+      await using client = clientWith({
+        baseUrl: gateway.url,
+        extraCa: ca,
+        cert,
+        key: new Secret(key),
+      });
       await ways.call(client);
       await using without = clientWith({ baseUrl: gateway.url, extraCa: ca, attempts: 1 });
       const error: NoAnswerError = await rejection(without.passback(row));

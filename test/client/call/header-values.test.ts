@@ -6,7 +6,9 @@ import { passbackAll, readAll } from '../../support/all-rows.js';
 import { deploymentFlags, Machine } from '../../support/cli.js';
 import { httpServer, type TestServer } from '../../support/raw-server.js';
 
-/** A gateway whose tokens are good for a number of requests; it writes the current one into a file. */
+/**
+ * A gateway whose tokens are good for a number of requests; it writes the current one into a file.
+ */
 const gateway = {
   token: '',
   left: 0,
@@ -31,7 +33,9 @@ beforeAll(async () => {
   server = await httpServer(({ method, headers }, response) => {
     gateway.requests.push(method);
     if (headers.authorization !== gateway.token || gateway.left === 0) {
-      response.writeHead(gateway.refusal[0], { 'content-type': 'application/json' }).end(gateway.refusal[1]);
+      response
+        .writeHead(gateway.refusal[0], { 'content-type': 'application/json' })
+        .end(gateway.refusal[1]);
       return;
     }
     gateway.left -= 1;
@@ -116,7 +120,9 @@ it('a caller that is refused with a new token, too, is refused', async () => {
 
 it('a call that was refused with an old token, and reached nothing after that, was not received', async () => {
   const closing = await httpServer((_, response) => {
-    response.writeHead(401, { connection: 'close' }).end('{"message":"no"}', () => void closing.close());
+    response
+      .writeHead(401, { connection: 'close' })
+      .end('{"message":"no"}', () => void closing.close());
   });
   await using client = new UserInfoClient({ ...options(), baseUrl: closing.url });
   await expect(client.read({ code: 'c' }, { attempts: 2 })).rejects.toMatchObject({
@@ -134,48 +140,51 @@ it('a function that fails at first fails the call, before anything is sent', asy
   expect(gateway.requests).toEqual([]);
 });
 
-it.each([',expires=3600', ''])('a command%s runs again when its token is refused', async (lasts) => {
-  const issue = join(machine.folder, 'issue.cjs');
-  const issued = join(machine.folder, 'issued');
-  writeFileSync(issued, '');
-  // The gateway has to know the token that the command prints.
-  writeFileSync(
-    issue,
-    `const fs = require('fs'); fs.appendFileSync(${JSON.stringify(issued)}, 'x'); console.log('Bearer t' + fs.statSync(${JSON.stringify(issued)}).size)`,
-  );
-  const current = () => `Bearer t${readFileSync(issued).length}`;
-  const command = `${process.execPath} ${issue}`;
-  const header = `Authorization=command${lasts}:${command}`;
-  const values = deploymentFlags(baseUrl);
-  const added = await machine.run(
-    ['profile', 'add', 'shop', '--header', header, ...values, '--app-secret-stdin'],
-    { stdin: 's1' },
-  );
-  expect(added.status, added.stderr).toBe(0);
-  Object.defineProperty(gateway, 'token', { get: current, set() {}, configurable: true });
-  let served = 0;
-  Object.defineProperty(gateway, 'left', {
-    // The first token ends after three requests.
-    get: () => (current() === 'Bearer t1' && served >= 3 ? 0 : 1),
-    set: () => {
-      served += 1;
-    },
-    configurable: true,
-  });
-  writeFileSync(join(machine.folder, 'rows.csv'), `union_id,a\n${'u1,x\n'.repeat(8)}`);
-  const done = await machine.run([
-    'bulk',
-    'passback',
-    'rows.csv',
-    '--concurrency',
-    '1',
-    '-p',
-    'shop',
-    '--restart',
-  ]);
-  expect(done.stderr).toContain('ok');
-  expect([done.status, gateway.carriedOut, readFileSync(issued).length]).toEqual([0, 8, 2]);
-  const preview = await machine.run(['read', 'c', '-p', 'shop', '--dry-run', '--reveal']);
-  expect(preview.stdout).toContain('Bearer t3');
-  await machine.run(['profile', 'delete', 'shop', '--yes']);
-});
+it.each([',expires=3600', ''])(
+  'a command%s runs again when its token is refused',
+  async (lasts) => {
+    const issue = join(machine.folder, 'issue.cjs');
+    const issued = join(machine.folder, 'issued');
+    writeFileSync(issued, '');
+    // The gateway has to know the token that the command prints.
+    writeFileSync(
+      issue,
+      `const fs = require('fs'); fs.appendFileSync(${JSON.stringify(issued)}, 'x'); console.log('Bearer t' + fs.statSync(${JSON.stringify(issued)}).size)`,
+    );
+    const current = () => `Bearer t${readFileSync(issued).length}`;
+    const command = `${process.execPath} ${issue}`;
+    const header = `Authorization=command${lasts}:${command}`;
+    const values = deploymentFlags(baseUrl);
+    const added = await machine.run(
+      ['profile', 'add', 'shop', '--header', header, ...values, '--app-secret-stdin'],
+      { stdin: 's1' },
+    );
+    expect(added.status, added.stderr).toBe(0);
+    Object.defineProperty(gateway, 'token', { get: current, set() {}, configurable: true });
+    let served = 0;
+    Object.defineProperty(gateway, 'left', {
+      // The first token ends after three requests.
+      get: () => (current() === 'Bearer t1' && served >= 3 ? 0 : 1),
+      set: () => {
+        served += 1;
+      },
+      configurable: true,
+    });
+    writeFileSync(join(machine.folder, 'rows.csv'), `union_id,a\n${'u1,x\n'.repeat(8)}`);
+    const done = await machine.run([
+      'bulk',
+      'passback',
+      'rows.csv',
+      '--concurrency',
+      '1',
+      '-p',
+      'shop',
+      '--restart',
+    ]);
+    expect(done.stderr).toContain('ok');
+    expect([done.status, gateway.carriedOut, readFileSync(issued).length]).toEqual([0, 8, 2]);
+    const preview = await machine.run(['read', 'c', '-p', 'shop', '--dry-run', '--reveal']);
+    expect(preview.stdout).toContain('Bearer t3');
+    await machine.run(['profile', 'delete', 'shop', '--yes']);
+  },
+);

@@ -11,7 +11,12 @@ import { passbackAll, readAll } from '../../support/all-rows.js';
 import { httpServer, type TestServer, tcpServer } from '../../support/raw-server.js';
 
 const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
-const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
+const credentials = {
+  tenantCode: 'acme',
+  channel: 'web',
+  appKey: 'app-1',
+  appSecret: 'do-not-show-me',
+};
 const row = { unionId: 'u1', userInfo: { a: 'x' } };
 
 let server: TestServer;
@@ -38,7 +43,13 @@ afterAll(async () => {
 });
 
 function clientFor(baseUrl: string, options: Partial<UserInfoClientOptions>): UserInfoClient {
-  return new UserInfoClient({ baseUrl, ...credentials, timeoutMs: 30_000, attempts: 1, ...options });
+  return new UserInfoClient({
+    baseUrl,
+    ...credentials,
+    timeoutMs: 30_000,
+    attempts: 1,
+    ...options,
+  });
 }
 
 const outcomeOf = (call: Promise<unknown>) =>
@@ -57,10 +68,16 @@ const odd = () => Object.defineProperty({}, 'then', { get: throws });
 const textless = { message: { toString: throws } };
 
 it('the headers of an answer that a hook is shown are four, a Location without its parameters', async () => {
-  const headers = { location: 'https://login.example/x?sign=abc', 'set-cookie': 'a=b', 'retry-after': '3' };
+  const headers = {
+    location: 'https://login.example/x?sign=abc',
+    'set-cookie': 'a=b',
+    'retry-after': '3',
+  };
   const redirecting = await httpServer((_, response) => response.writeHead(302, headers).end());
   const shown: unknown[] = [];
-  await using client = clientFor(redirecting.url, { onResponse: (event) => void shown.push(event.headers) });
+  await using client = clientFor(redirecting.url, {
+    onResponse: (event) => void shown.push(event.headers),
+  });
   await outcomeOf(client.passback(row));
   await redirecting.close();
   const date = ['date', expect.any(String)];
@@ -128,7 +145,11 @@ describe('every started attempt calls one more hook at its end', () => {
 
   it('when its time is over', async () => {
     const told: string[] = [];
-    await using client = clientFor(silent.url, { ...hooksInto(told), timeoutMs: 1_000, attempts: 3 });
+    await using client = clientFor(silent.url, {
+      ...hooksInto(told),
+      timeoutMs: 1_000,
+      attempts: 3,
+    });
     expect(await outcomeOf(client.passback(row))).toBe('timeout');
     expect(told).toEqual(['request 1', 'timeout 1 received']);
   });
@@ -136,7 +157,11 @@ describe('every started attempt calls one more hook at its end', () => {
   it('when there is no connection in time', async () => {
     const told: string[] = [];
     const proxy = silent.url;
-    await using client = clientFor('https://service.example', { ...hooksInto(told), proxy, timeoutMs: 500 });
+    await using client = clientFor('https://service.example', {
+      ...hooksInto(told),
+      proxy,
+      timeoutMs: 500,
+    });
     expect(await outcomeOf(client.passback(row))).toBe('timeout');
     expect(told).toEqual(['request 1', 'timeout 1 not received']);
   });
@@ -221,16 +246,19 @@ describe('a logger', () => {
   it.each([
     ['throws', throws],
     ['rejects', rejects],
-  ])('that %s changes nothing for a call, and is reported once by the process', async (_, fails) => {
-    await using client = clientFor(server.url, { logger: { debug: fails, warn: fails } });
-    expect(await outcomeOf(client.passback(row))).toBe('ok');
-    expect(await outcomeOf(client.passback(row))).toBe('ok');
-    await expect.poll(() => warnings.length).toBe(1);
-    expect(warnings[0]).toMatchObject({
-      code: 'USERINFO_HOOK',
-      message: expect.stringContaining('the logger of'),
-    });
-  });
+  ])(
+    'that %s changes nothing for a call, and is reported once by the process',
+    async (_, fails) => {
+      await using client = clientFor(server.url, { logger: { debug: fails, warn: fails } });
+      expect(await outcomeOf(client.passback(row))).toBe('ok');
+      expect(await outcomeOf(client.passback(row))).toBe('ok');
+      await expect.poll(() => warnings.length).toBe(1);
+      expect(warnings[0]).toMatchObject({
+        code: 'USERINFO_HOOK',
+        message: expect.stringContaining('the logger of'),
+      });
+    },
+  );
 
   it('without its methods is refused', () => {
     expect(() => clientFor(server.url, { logger: { debug() {} } as unknown as Logger })).toThrow(

@@ -64,7 +64,8 @@ async function failure(fault: Fault, timeoutMs = longMs) {
   const before = proxy.forwarded;
   await using meeting = clientWith(timeoutMs);
   const error = await rejection(readBy(meeting, fault));
-  if (!(error instanceof NoAnswerError)) throw new Error(`not the error that was expected: ${error}`);
+  if (!(error instanceof NoAnswerError))
+    throw new Error(`not the error that was expected: ${error}`);
   return { error, acted: proxy.forwarded > before };
 }
 
@@ -92,8 +93,16 @@ describe('an unusual but valid envelope', () => {
 
 it('does not follow a redirect: a signed request goes to one host', async () => {
   const other = await httpServer((_, response) => response.end(ok));
-  for (const status of ['301 Moved', '302 Found', '303 See Other', '307 Temporary', '308 Permanent']) {
-    const { error } = await failure(instead(answerOf('', [`Location: ${other.url}/x?sign=abc`], status)));
+  for (const status of [
+    '301 Moved',
+    '302 Found',
+    '303 See Other',
+    '307 Temporary',
+    '308 Permanent',
+  ]) {
+    const { error } = await failure(
+      instead(answerOf('', [`Location: ${other.url}/x?sign=abc`], status)),
+    );
     expect(error.message).toContain(`pointing to "${other.url}/x"`);
   }
   await other.close();
@@ -111,7 +120,10 @@ it('stops reading an answer longer than any envelope', async () => {
 });
 
 describe('a kept-alive connection', () => {
-  /** Reads, does something to the connection, reads again; how many connections the second read took. */
+  /**
+   * Reads, does something to the connection, reads again; how many connections the second read
+   * took.
+   */
   async function readAround(between: () => unknown, waitMs = 0): Promise<number> {
     const codes = [await issueCode(), await issueCode()] as const;
     const first = await client.read({ code: codes[0] });

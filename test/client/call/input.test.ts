@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { InvalidInputError, JsonNumber, Secret, UserInfoClient, UserInfoError } from '../../../src/index.js';
+import {
+  InvalidInputError,
+  JsonNumber,
+  Secret,
+  UserInfoClient,
+  UserInfoError,
+} from '../../../src/index.js';
 import { passbackAll } from '../../support/all-rows.js';
 import { httpServer } from '../../support/raw-server.js';
 
@@ -50,11 +56,23 @@ describe('an option of a client is refused by name', () => {
     ['an object as the secret', { appSecret: {} }, 'appSecret is an object, not text'],
     ['an empty secret', { appSecret: '' }, 'appSecret is empty'],
     ['an empty Secret', { appSecret: new Secret('') }, 'appSecret is empty'],
-    ['a secret that was shown', { appSecret: '<secret>' }, 'appSecret is <secret>, the placeholder'],
-    ['a base URL with the path', { baseUrl: 'https://x.example/api/v1/' }, 'baseUrl contains /api/v1'],
+    [
+      'a secret that was shown',
+      { appSecret: '<secret>' },
+      'appSecret is <secret>, the placeholder',
+    ],
+    [
+      'a base URL with the path',
+      { baseUrl: 'https://x.example/api/v1/' },
+      'baseUrl contains /api/v1',
+    ],
     ['an empty proxy', { proxy: '' }, 'proxy is not the address of an http proxy'],
     ['a proxy without a host', { proxy: 'http://' }, 'proxy is not the address of an http proxy'],
-    ['a proxy of another kind', { proxy: 'socks5://x' }, 'proxy is not the address of an http proxy'],
+    [
+      'a proxy of another kind',
+      { proxy: 'socks5://x' },
+      'proxy is not the address of an http proxy',
+    ],
     ['a base URL of another kind', { baseUrl: 5 }, 'baseUrl is 5, not text'],
     ['a base URL that is none', { baseUrl: 'x' }, 'the option baseUrl is not an absolute http'],
     [
@@ -62,7 +80,11 @@ describe('an option of a client is refused by name', () => {
       { baseUrl: 'http://service.example' },
       'the option baseUrl is plain http',
     ],
-    ['a time-out that is text', { timeoutMs: '100' }, 'timeoutMs is text, not a number of milliseconds'],
+    [
+      'a time-out that is text',
+      { timeoutMs: '100' },
+      'timeoutMs is text, not a number of milliseconds',
+    ],
     ['a time-out of 0', { timeoutMs: 0 }, 'timeoutMs is 0, not a number'],
     ['a negative time-out', { timeoutMs: -1 }, 'timeoutMs is -1'],
     ['no number', { connectTimeoutMs: Number.NaN }, 'connectTimeoutMs is NaN'],
@@ -78,7 +100,11 @@ describe('an option of a client is refused by name', () => {
       { signing: {} },
       'signing is an object, not the signers app_sign and sign (recipes belong into platform.signing)',
     ],
-    ['a dispatcher that does not dispatch', { dispatcher: new Map() }, 'dispatcher is an instance of Map'],
+    [
+      'a dispatcher that does not dispatch',
+      { dispatcher: new Map() },
+      'dispatcher is an instance of Map',
+    ],
     ['a hook that is none', { onRequest: 'log' }, 'onRequest is text, not a function'],
     ['a clock that is none', { now: 5 }, 'now is 5, not a function'],
     ['a misspelt option', { timeout: 5 }, '"timeout" is unknown'],
@@ -106,7 +132,10 @@ describe('an option of a client is refused by name', () => {
   });
 
   it('and a base URL may be a URL', async () => {
-    await using other = new UserInfoClient({ ...options(), baseUrl: new URL('/prefix', server.url) });
+    await using other = new UserInfoClient({
+      ...options(),
+      baseUrl: new URL('/prefix', server.url),
+    });
     await other.read({ code: 'c' });
     expect(server.requests[0]?.path).toMatch(/^\/prefix\/api/);
   });
@@ -153,7 +182,11 @@ describe("invalid arguments of a call are refused by name, with the caller's fra
     ['a code in place of the input', (to) => to.read('c'), 'the input of a read: text was given'],
     ['a code that is a number', (to) => to.read({ code: 5 }), 'code is 5, not text'],
     ['an empty code', (to) => to.read({ code: '' }), 'parameter code is missing'],
-    ['info names as text', (to) => to.read({ code: 'c', infoNames: 'mobile' }), 'infoNames is text'],
+    [
+      'info names as text',
+      (to) => to.read({ code: 'c', infoNames: 'mobile' }),
+      'infoNames is text',
+    ],
     [
       'an info name that is none',
       (to) => to.read({ code: 'c', infoNames: [5] }),
@@ -165,22 +198,42 @@ describe("invalid arguments of a call are refused by name, with the caller's fra
       (to) => to.read({ code: 'c', infoNames: ['mobile', , 'gps'] }),
       'infoNames is an array with',
     ],
-    ['a member of the wire', (to) => to.read({ code: 'c', info_name: 'mobile' }), '"info_name" is unknown'],
-    ['a union ID that is a number', (to) => to.passback({ unionId: 5, userInfo }), 'unionId is 5, not text'],
-    ['null as the union ID', (to) => to.passback({ unionId: null, userInfo }), 'unionId is null, not text'],
+    [
+      'a member of the wire',
+      (to) => to.read({ code: 'c', info_name: 'mobile' }),
+      '"info_name" is unknown',
+    ],
+    [
+      'a union ID that is a number',
+      (to) => to.passback({ unionId: 5, userInfo }),
+      'unionId is 5, not text',
+    ],
+    [
+      'null as the union ID',
+      (to) => to.passback({ unionId: null, userInfo }),
+      'unionId is null, not text',
+    ],
     [
       'a primary key that is none',
       (to) => to.passback({ primaryKey: {}, userInfo }),
       'primaryKey is an object',
     ],
-    ['user_info for userInfo', (to) => to.passback({ unionId: 'u', user_info: {} }), 'userInfo is missing'],
+    [
+      'user_info for userInfo',
+      (to) => to.passback({ unionId: 'u', user_info: {} }),
+      'userInfo is missing',
+    ],
     ['an unknown option', (to) => to.read({ code: 'c' }, { timeout: 5 }), '"timeout" is unknown'],
     [
       'a signal that is none',
       (to) => to.read({ code: 'c' }, { signal: {} }),
       'signal is an object, not an AbortSignal',
     ],
-    ['a time-out that is text', (to) => to.read({ code: 'c' }, { timeoutMs: '5' }), 'timeoutMs is text'],
+    [
+      'a time-out that is text',
+      (to) => to.read({ code: 'c' }, { timeoutMs: '5' }),
+      'timeoutMs is text',
+    ],
   ])('%s', async (_, call, said) => {
     async function theCallOfOurs() {
       await call(client as never);

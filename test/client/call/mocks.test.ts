@@ -35,5 +35,8 @@ it('a dispatcher over fetch sends by what replaces it, such as msw', async () =>
   expect(new URLSearchParams(await requests[0]?.text()).get('union_id')).toBe('u1');
   const html = client.read({ code: 'c' });
   await expect(html).rejects.toMatchObject({ reason: 'not-envelope', httpStatus: 502 });
-  await expect(client.read({ code: 'c' })).rejects.toMatchObject({ reason: 'reset', received: true });
+  await expect(client.read({ code: 'c' })).rejects.toMatchObject({
+    reason: 'reset',
+    received: true,
+  });
 });

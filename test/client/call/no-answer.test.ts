@@ -22,9 +22,17 @@ function keep<T extends TestServer | UserInfoClient>(thing: T): T {
   return thing;
 }
 
-const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
+const credentials = {
+  tenantCode: 'acme',
+  channel: 'web',
+  appKey: 'app-1',
+  appSecret: 'do-not-show-me',
+};
 
-function clientFor(baseUrl: string, options: { timeoutMs?: number; attempts?: number } = {}): UserInfoClient {
+function clientFor(
+  baseUrl: string,
+  options: { timeoutMs?: number; attempts?: number } = {},
+): UserInfoClient {
   return keep(new UserInfoClient({ baseUrl, ...credentials, attempts: 1, ...options }));
 }
 
@@ -32,34 +40,47 @@ const reply = (head: string, body: string) => (socket: Socket) =>
   socket.end(`HTTP/1.1 ${head}\r\nConnection: close\r\n\r\n${body}`);
 const half = '{"code":200,"msg":"ok","data":{"mobile":"13800';
 
-const noWay = 'ECONNREFUSED EHOSTUNREACH ENETUNREACH ENETDOWN EACCES EADDRNOTAVAIL UND_ERR_CONNECT_TIMEOUT';
-const notHttp = 'HPE_INVALID_CONSTANT ERR_ASSERTION UND_ERR_RES_EXCEEDED_MAX_SIZE UND_ERR_HEADERS_OVERFLOW';
+const noWay =
+  'ECONNREFUSED EHOSTUNREACH ENETUNREACH ENETDOWN EACCES EADDRNOTAVAIL UND_ERR_CONNECT_TIMEOUT';
+const notHttp =
+  'HPE_INVALID_CONSTANT ERR_ASSERTION UND_ERR_RES_EXCEEDED_MAX_SIZE UND_ERR_HEADERS_OVERFLOW';
 it.each([
   ['dns', false, 'ENOTFOUND EAI_AGAIN'],
   ['connect', false, `${noWay} EMFILE ENFILE ENOBUFS`],
-  ['tls', false, 'EPROTO ERR_TLS_CERT_ALTNAME_INVALID ERR_SSL_WRONG_VERSION_NUMBER CERT_HAS_EXPIRED'],
+  [
+    'tls',
+    false,
+    'EPROTO ERR_TLS_CERT_ALTNAME_INVALID ERR_SSL_WRONG_VERSION_NUMBER CERT_HAS_EXPIRED',
+  ],
   ['timeout', true, 'UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT'],
   ['not-envelope', true, notHttp],
   ['reset', true, 'ECONNRESET UND_ERR_SOCKET'],
   ['reset', false, 'EPIPE:write'], // not written whole
-])('a request fails by %s, and the service may have it: %s, for %s', async (reason, received, codes) => {
-  for (const [code, syscall] of codes.split(' ').map((one) => one.split(':'))) {
-    const dispatcher: Dispatcher = {
-      dispatch(_, handler) {
-        const controller = { abort() {} };
-        handler.onRequestStart(controller, {});
-        handler.onResponseError(controller, Object.assign(new Error('failed'), { code, syscall }));
-        return true;
-      },
-    };
-    const options = { baseUrl: 'http://localhost', ...credentials, attempts: 1, dispatcher };
-    const error = await rejection(keep(new UserInfoClient(options)).read({ code: 'c' }));
-    const isDoubt = received && (reason !== 'not-envelope' || code === 'UND_ERR_HEADERS_OVERFLOW');
-    const doubt = isDoubt ? expect : expect.not;
-    const hint = doubt.stringContaining('Whether the code was used is not known');
-    expect(error, code).toMatchObject({ reason, received, hint });
-  }
-});
+])(
+  'a request fails by %s, and the service may have it: %s, for %s',
+  async (reason, received, codes) => {
+    for (const [code, syscall] of codes.split(' ').map((one) => one.split(':'))) {
+      const dispatcher: Dispatcher = {
+        dispatch(_, handler) {
+          const controller = { abort() {} };
+          handler.onRequestStart(controller, {});
+          handler.onResponseError(
+            controller,
+            Object.assign(new Error('failed'), { code, syscall }),
+          );
+          return true;
+        },
+      };
+      const options = { baseUrl: 'http://localhost', ...credentials, attempts: 1, dispatcher };
+      const error = await rejection(keep(new UserInfoClient(options)).read({ code: 'c' }));
+      const isDoubt =
+        received && (reason !== 'not-envelope' || code === 'UND_ERR_HEADERS_OVERFLOW');
+      const doubt = isDoubt ? expect : expect.not;
+      const hint = doubt.stringContaining('Whether the code was used is not known');
+      expect(error, code).toMatchObject({ reason, received, hint });
+    }
+  },
+);
 
 describe('a client that gets no valid answer', () => {
   it.each([
@@ -125,7 +146,9 @@ describe('a client that gets no valid answer', () => {
   it('a silent server: ends at the deadline of the whole call', async () => {
     const server = keep(await tcpServer(() => {}));
     const row = { unionId: 'u1', userInfo: { a: 'x' } };
-    const error = await rejection(clientFor(server.url, { timeoutMs: 200, attempts: 5 }).passback(row));
+    const error = await rejection(
+      clientFor(server.url, { timeoutMs: 200, attempts: 5 }).passback(row),
+    );
     expect(error).toMatchObject({ reason: 'timeout', attempts: 1 });
   });
 
@@ -170,7 +193,9 @@ describe('an answer of success that names another user than the passback', () =>
         response.end('{"code":200,"msg":"ok","data":{"union_id":"other-4711"}}'),
       ),
     );
-    const error = (await rejection(clientFor(server.url, { attempts: 3 }).passback(row))) as NoAnswerError;
+    const error = (await rejection(
+      clientFor(server.url, { attempts: 3 }).passback(row),
+    )) as NoAnswerError;
     expect(error).toMatchObject({ reason: 'wrong-data', received: true, httpStatus: 200 });
     expect(error.message).toBe(
       `${new URL(server.url).host} answered 200, but for another user than the request names`,
@@ -182,14 +207,19 @@ describe('an answer of success that names another user than the passback', () =>
 
   it('is one if the passback identifies its user by primary key', async () => {
     const server = keep(await httpServer((request, response) => response.end(writtenBy(request))));
-    const { envelope } = await clientFor(server.url).passback({ primaryKey: 'a', userInfo: { a: 'x' } });
+    const { envelope } = await clientFor(server.url).passback({
+      primaryKey: 'a',
+      userInfo: { a: 'x' },
+    });
     expect(envelope.data.union_id).toBe('u1');
   });
 
   it('makes a bulk row unknown, for passback and read', async () => {
     const server = keep(
       await httpServer(({ method }, response) =>
-        response.end(`{"code":200,"msg":"ok","data":${method === 'PUT' ? '{"union_id":"other"}' : '{}'}}`),
+        response.end(
+          `{"code":200,"msg":"ok","data":${method === 'PUT' ? '{"union_id":"other"}' : '{}'}}`,
+        ),
       ),
     );
     const options = { baseUrl: server.url, ...credentials };
@@ -205,7 +235,9 @@ describe('an answer of success that names another user than the passback', () =>
 describe('a client that is refused', () => {
   it('judges by the envelope alone, whatever the HTTP status', async () => {
     const server = keep(
-      await httpServer((_, response) => response.end('{"code":40103,"msg":"no \\u001b[31m","data":null}')),
+      await httpServer((_, response) =>
+        response.end('{"code":40103,"msg":"no \\u001b[31m","data":null}'),
+      ),
     );
     const error = (await rejection(clientFor(server.url).read({ code: 'c' }))) as RejectedError;
     expect(error).toBeInstanceOf(RejectedError);

@@ -1,6 +1,10 @@
 import { Pool } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ResponseEvent, UserInfoClient, type UserInfoClientOptions } from '../../../src/index.js';
+import {
+  type ResponseEvent,
+  UserInfoClient,
+  type UserInfoClientOptions,
+} from '../../../src/index.js';
 import { httpServer } from '../../support/raw-server.js';
 import { type ServiceWithApp, serviceWithApp } from '../../support/service-with-app.js';
 
@@ -39,10 +43,15 @@ describe('an answer', () => {
   it('that is not an envelope is reported without its body', async () => {
     const server = await httpServer((_, response) => response.end('<title>Welcome</title>'));
     const responses: ResponseEvent[] = [];
-    const error = await passback(server.url, { attempts: 1, onResponse: (event) => responses.push(event) });
+    const error = await passback(server.url, {
+      attempts: 1,
+      onResponse: (event) => responses.push(event),
+    });
     await server.close();
     expect(error).toMatchObject({ reason: 'not-envelope' });
-    expect(responses).toMatchObject([{ httpStatus: 200, resultCode: undefined, envelope: undefined }]);
+    expect(responses).toMatchObject([
+      { httpStatus: 200, resultCode: undefined, envelope: undefined },
+    ]);
   });
 
   it('that is a success for nobody is reported with its code, its values masked', async () => {

@@ -66,7 +66,12 @@ describe('an error of a call', () => {
   it('does so where no answer came, and leads to the caller', async () => {
     await using gone = clientWith({ baseUrl: 'http://127.0.0.1:9', attempts: 1 });
     const unsent = await rejection(gone.read({ code: 'c' }));
-    expect(unsent).toMatchObject({ operation: 'read', attempts: 1, received: false, retryable: true });
+    expect(unsent).toMatchObject({
+      operation: 'read',
+      attempts: 1,
+      received: false,
+      retryable: true,
+    });
     expect(unsent.requestId).toHaveLength(20);
     expect(unsent.stack).toContain('platform.test.ts');
     await using client = clientWith();
@@ -74,7 +79,11 @@ describe('an error of a call', () => {
     const late = await rejection(client.read({ code: 'c' }, { timeoutMs: 1_000 }));
     expect(late).toMatchObject({ reason: 'timeout', received: true, retryable: false });
     const cancelled = client.passback(row, { signal: AbortSignal.timeout(1_000) });
-    expect(await rejection(cancelled)).toMatchObject({ code: 'CANCELLED', attempts: 1, retryable: true });
+    expect(await rejection(cancelled)).toMatchObject({
+      code: 'CANCELLED',
+      attempts: 1,
+      retryable: true,
+    });
     expect(new InvalidInputError('x').retryable).toBe(false);
   });
 
@@ -108,7 +117,10 @@ describe("a platform's own result codes", () => {
     answers.push({ code: 1001 }, { code: 200 });
     expect(await client.read({ code: 'c' })).toMatchObject({ attempts: 2 });
     answers.push({ code: 1003 });
-    expect(await rejection(client.read({ code: 'c' }))).toMatchObject({ means: 'codeNotValid', attempts: 1 });
+    expect(await rejection(client.read({ code: 'c' }))).toMatchObject({
+      means: 'codeNotValid',
+      attempts: 1,
+    });
     answers.push({ code: 1010 }, { code: 1010 });
     expect(await rejection(client.passback(row, { attempts: 2 }))).toMatchObject({
       attempts: 2,
@@ -161,9 +173,18 @@ describe('an app secret that a function returns', () => {
   it.each<[string, Pick<UserInfoClientOptions, 'appSecret' | 'headers'>]>([
     ['a header, both of texts', { appSecret: leak, headers: { 'X-Key': `Bearer ${leak}` } }],
     ['a header', { appSecret: async () => leak, headers: { 'X-Key': `Bearer ${leak}` } }],
-    ['a header of a function', { appSecret: leak, headers: { 'X-Key': async () => `Bearer ${leak}` } }],
-    ['a header, both of functions', { appSecret: async () => leak, headers: { 'X-Key': async () => leak } }],
-    ['a header that is there first', { appSecret: async () => leak, headers: { 'X-Key': () => leak } }],
+    [
+      'a header of a function',
+      { appSecret: leak, headers: { 'X-Key': async () => `Bearer ${leak}` } },
+    ],
+    [
+      'a header, both of functions',
+      { appSecret: async () => leak, headers: { 'X-Key': async () => leak } },
+    ],
+    [
+      'a header that is there first',
+      { appSecret: async () => leak, headers: { 'X-Key': () => leak } },
+    ],
   ])('never goes out in %s', async (_, options) => {
     await using client = clientWith(options);
     expect(await rejection(client.passback(row))).toMatchObject({
@@ -174,7 +195,13 @@ describe('an app secret that a function returns', () => {
   });
 
   it('names itself if it fails, returns none or hangs: the call can be made again, nothing was sent', async () => {
-    const fault = { code: 'NO_ANSWER', reason: 'secret', received: false, retryable: true, attempts: 0 };
+    const fault = {
+      code: 'NO_ANSWER',
+      reason: 'secret',
+      received: false,
+      retryable: true,
+      attempts: 0,
+    };
     await using failing = clientWith({ appSecret: () => Promise.reject(new Error('vault')) });
     expect(await rejection(failing.passback(row))).toMatchObject({
       ...fault,
@@ -223,7 +250,10 @@ describe('an app secret that a function returns', () => {
     secrets.push(() => 's1');
     answers.push({ code: 42901 });
     // Turned away unread: the read can be made again.
-    expect(await rejection(client.read({ code: 'c' }))).toMatchObject({ received: false, retryable: true });
+    expect(await rejection(client.read({ code: 'c' }))).toMatchObject({
+      received: false,
+      retryable: true,
+    });
   });
 });
 
@@ -240,11 +270,14 @@ describe('a derived client', () => {
     const call = late.passback(row);
     await vi.waitUntil(() => held?.length === 1);
     const closed = client.close();
-    expect(await rejection(late.passback(row))).toMatchObject({ message: expect.stringContaining('closed') });
+    expect(await rejection(late.passback(row))).toMatchObject({
+      message: expect.stringContaining('closed'),
+    });
     for (const answer of held) answer();
     await expect(call).resolves.toMatchObject({ data: { union_id: 'u1' } });
     await closed;
-    const fixed = 'baseUrl allowHttp connectTimeoutMs connections extraCa cert key proxy dispatcher';
+    const fixed =
+      'baseUrl allowHttp connectTimeoutMs connections extraCa cert key proxy dispatcher';
     for (const one of fixed.split(' '))
       expect(() => client.withOptions({ [one]: 'x' } as never)).toThrow(`"${one}" is unknown`);
   });
@@ -265,7 +298,10 @@ it('close with force ends the calls under way', async () => {
 
 it('hooks and traces of a call have its context, and no secret, code or signature', async () => {
   const events: RequestEvent[] = [];
-  const hooks: ClientHooks = { onRequest: (event) => events.push(event), onResponse: (e) => events.push(e) };
+  const hooks: ClientHooks = {
+    onRequest: (event) => events.push(event),
+    onResponse: (e) => events.push(e),
+  };
   const traces: [string, unknown][] = [];
   const channels = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'];
   const listeners = channels.map((name) => {
@@ -291,7 +327,13 @@ it('hooks and traces of a call have its context, and no secret, code or signatur
     ['asyncStart', ended],
     ['asyncEnd', ended],
   ]);
-  expect(traces.slice(4).map(([name]) => name)).toEqual(['start', 'end', 'error', 'asyncStart', 'asyncEnd']);
+  expect(traces.slice(4).map(([name]) => name)).toEqual([
+    'start',
+    'end',
+    'error',
+    'asyncStart',
+    'asyncEnd',
+  ]);
   expect(JSON.stringify(traces)).not.toMatch(/1234567890|sign"/);
 });
 

@@ -1,7 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type NoAnswerError, UserInfoClient, type UserInfoClientOptions } from '../../../src/index.js';
+import {
+  type NoAnswerError,
+  UserInfoClient,
+  type UserInfoClientOptions,
+} from '../../../src/index.js';
 import { passbackAll } from '../../support/all-rows.js';
-import { type BareProxy, bareProxy, flood, type ProxyTalk, refusals } from '../../support/bare-proxy.js';
+import {
+  type BareProxy,
+  bareProxy,
+  flood,
+  type ProxyTalk,
+  refusals,
+} from '../../support/bare-proxy.js';
 import { httpServer } from '../../support/raw-server.js';
 import { rejection } from '../../support/rejection.js';
 
@@ -18,12 +28,19 @@ async function proxyThat(talk: ProxyTalk): Promise<BareProxy> {
 
 const app = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
 const row = { unionId: 'u1', userInfo: { a: 'x' } };
-const options = { baseUrl: 'https://api.example.com', ...app, connectTimeoutMs: 300, timeoutMs: 30_000 };
+const options = {
+  baseUrl: 'https://api.example.com',
+  ...app,
+  connectTimeoutMs: 300,
+  timeoutMs: 30_000,
+};
 
 async function failure({ url: proxy }: BareProxy, more: Partial<UserInfoClientOptions> = {}) {
   await using client = new UserInfoClient({ ...options, proxy, ...more });
   const error = await rejection<NoAnswerError>(client.passback(row));
-  expect(`${error.stack}${error.hint}${JSON.stringify(error)}`).not.toMatch(/never-to-be-seen|Ym9i/);
+  expect(`${error.stack}${error.hint}${JSON.stringify(error)}`).not.toMatch(
+    /never-to-be-seen|Ym9i/,
+  );
   return error;
 }
 
@@ -32,8 +49,15 @@ describe('a proxy that opens no tunnel is asked once for each attempt, and named
     for (const attempts of [1, 2]) {
       const proxy = await proxyThat(talk);
       const error = await failure(proxy, { attempts });
-      expect(error).toMatchObject({ code: 'NO_ANSWER', reason: 'proxy', received: false, attempts });
-      expect(error.message).toContain(`cannot reach api.example.com through the proxy ${proxy.host}`);
+      expect(error).toMatchObject({
+        code: 'NO_ANSWER',
+        reason: 'proxy',
+        received: false,
+        attempts,
+      });
+      expect(error.message).toContain(
+        `cannot reach api.example.com through the proxy ${proxy.host}`,
+      );
       expect(error.message).toMatch(said);
       expect(error.hint).toContain('Check the proxy');
       expect(proxy.connections).toBe(attempts);
@@ -46,13 +70,22 @@ describe('a proxy that opens no tunnel is asked once for each attempt, and named
     const talk = { asked: (socket) => socket.write('HTTP/1.1 407 No\r\n\r\n') } satisfies ProxyTalk;
     const proxy = await proxyThat(talk);
     const error = await failure(proxy, { attempts: 3 });
-    expect(error).toMatchObject({ reason: 'proxy', httpStatus: 407, attempts: 1, retryable: false });
+    expect(error).toMatchObject({
+      reason: 'proxy',
+      httpStatus: 407,
+      attempts: 1,
+      retryable: false,
+    });
     expect(error.message).toBe(
       `cannot reach api.example.com through the proxy ${proxy.host}, which answered HTTP 407`,
     );
     expect(error.hint).toMatch(/user name and password/);
     expect(proxy.passwords).toBe(1);
-    const plain = await failure(proxy, { attempts: 3, baseUrl: 'http://api.example.com', allowHttp: true });
+    const plain = await failure(proxy, {
+      attempts: 3,
+      baseUrl: 'http://api.example.com',
+      allowHttp: true,
+    });
     expect(plain).toMatchObject({ reason: 'proxy', httpStatus: 407, received: false, attempts: 1 });
     expect(plain.message).toBe(error.message);
     expect(proxy.passwords).toBe(2);
@@ -96,7 +129,9 @@ describe('a proxy of plain http', () => {
       'redirects',
       {
         asked: (s) =>
-          s.write('HTTP/1.1 302 Found\r\nLocation: http://login.example/?a\r\nContent-Length: 0\r\n\r\n'),
+          s.write(
+            'HTTP/1.1 302 Found\r\nLocation: http://login.example/?a\r\nContent-Length: 0\r\n\r\n',
+          ),
       },
       'not-envelope',
       /answered HTTP 302 with an empty body, pointing to "http:\/\/login\.example\/"$/,
@@ -113,11 +148,15 @@ describe('a proxy of plain http', () => {
     const error = await failure(proxy, { ...plain, attempts: 2 });
     expect(error).toMatchObject({ reason, attempts });
     expect(error.message).toMatch(said);
-    expect(error.message).toMatch(new RegExp(`^api\\.example\\.com through the proxy ${proxy.host} `));
+    expect(error.message).toMatch(
+      new RegExp(`^api\\.example\\.com through the proxy ${proxy.host} `),
+    );
     // After a flood undici may have opened the next connection already; it sends nothing on it.
     expect(talk.asked === undefined ? proxy.connections : proxy.asked.length).toBe(attempts);
     expect(proxy.asked).toEqual(
-      proxy.asked.map(() => 'PUT http://api.example.com/api/v1/server/user/passback_user_info HTTP/1.1'),
+      proxy.asked.map(
+        () => 'PUT http://api.example.com/api/v1/server/user/passback_user_info HTTP/1.1',
+      ),
     );
   });
 });
@@ -145,9 +184,14 @@ describe('without a proxy, one connection for each attempt', () => {
 });
 
 it('HTTP 407 of the service itself is no refusal of a proxy', async () => {
-  const service = await httpServer((_, response) => response.writeHead(407).end('<title>no</title>'));
+  const service = await httpServer((_, response) =>
+    response.writeHead(407).end('<title>no</title>'),
+  );
   await using client = new UserInfoClient({ ...options, baseUrl: service.url });
-  await expect(client.passback(row)).rejects.toMatchObject({ reason: 'not-envelope', httpStatus: 407 });
+  await expect(client.passback(row)).rejects.toMatchObject({
+    reason: 'not-envelope',
+    httpStatus: 407,
+  });
   await service.close();
 });
 
@@ -155,7 +199,11 @@ it('a bulk run asks the proxy no more often than rows and attempts allow, and en
   const rows = Array.from({ length: 20 }, (_, index) => ({ ...row, unionId: `u${index}` }));
   const closing = await proxyThat({ asked: (socket) => socket.end() });
   let outcomes = 0;
-  for await (const { outcome } of passbackAll(rows, { ...options, proxy: closing.url, attempts: 2 })) {
+  for await (const { outcome } of passbackAll(rows, {
+    ...options,
+    proxy: closing.url,
+    attempts: 2,
+  })) {
     expect(outcome).toBe('failed');
     outcomes += 1;
   }

@@ -59,7 +59,9 @@ async function call(operation: 'read' | 'passback', options: Partial<UserInfoCli
   await using client = clientWith(options);
   const { code } = await service.admin.issueCode(key);
   const answer =
-    operation === 'read' ? client.read({ code }) : client.passback({ unionId: 'u1', userInfo: { a: 'x' } });
+    operation === 'read'
+      ? client.read({ code })
+      : client.passback({ unionId: 'u1', userInfo: { a: 'x' } });
   return answer.then(
     ({ envelope }) => envelope.code,
     (error: unknown) => error,
@@ -68,7 +70,8 @@ async function call(operation: 'read' | 'passback', options: Partial<UserInfoCli
 
 const envelope = (code: number, status: string, ...headers: string[]) =>
   instead(answerOf(`{"code":${code},"msg":"m","data":{}}`, headers, status));
-const page = (status: string, ...headers: string[]) => instead(answerOf('<title>x</title>', headers, status));
+const page = (status: string, ...headers: string[]) =>
+  instead(answerOf('<title>x</title>', headers, status));
 const lost: Fault = async ({ client, forward }) => {
   await forward();
   client.resetAndDestroy();
@@ -94,7 +97,8 @@ describe('whether a request is sent again', () => {
     ['a signature that is refused', envelope(40103, '401 Unauthorized'), 1, 1],
     ['a code of another operator', envelope(12345, '200 OK'), 1, 1],
   ])('after %s', async (what, fault, read, passback) => {
-    // Half an answer is waited for until the time is over; the others have all the time that they need.
+    // Half an answer is waited for until the time is over; the others have all the time that they
+    // need.
     const timeoutMs = what === 'half an answer' ? 1_000 : 30_000;
     proxy.faults.push(fault);
     const outcome = await call('read', { timeoutMs });
@@ -113,7 +117,10 @@ describe('whether a request is sent again', () => {
       const onResponse = () => void setImmediate(() => cancel.abort());
       await using client = new UserInfoClient({ baseUrl: proxy.url, ...credentials, onResponse });
       proxy.faults.push(envelope(42901, '429 Too Many Requests', `Retry-After: ${seconds}`));
-      const call = client.passback({ unionId: 'u1', userInfo: { a: 'x' } }, { signal: cancel.signal });
+      const call = client.passback(
+        { unionId: 'u1', userInfo: { a: 'x' } },
+        { signal: cancel.signal },
+      );
       outcomes.push(await call.catch(({ code }) => code));
     }
     // The first waits until it is cancelled.
@@ -126,7 +133,9 @@ describe('whether a request is sent again', () => {
     expect(await call(operation)).toMatchObject({ reason: 'connect', received: false });
     expect(sent).toBe(3);
     proxy = await FaultProxy.before(service.url);
-    expect(await call(operation, { baseUrl: url, attempts: 1 })).toMatchObject({ reason: 'connect' });
+    expect(await call(operation, { baseUrl: url, attempts: 1 })).toMatchObject({
+      reason: 'connect',
+    });
     expect(sent).toBe(4);
     const unknown = await call(operation, { baseUrl: 'https://nowhere.invalid', attempts: 2 });
     expect(unknown).toMatchObject({ reason: 'dns', received: false });
@@ -159,14 +168,17 @@ describe('Retry-After', () => {
     ['a date', [date, 'Retry-After: Sat, 21 Nov 2026 09:00:00 GMT']],
     ['a date, by the clock of the client', ['Retry-After: Fri, 21 Nov 2099 09:00:00 GMT']],
     ['the first of two', ['Retry-After: 3600', 'Retry-After: 0']],
-  ])('beyond the deadline ends the call at once, with what the service said: %s', async (_, headers) => {
-    proxy.faults.push(throttled(...headers));
-    // The deadline is far beyond the time that the test has.
-    const error = await call('passback', { timeoutMs: 600_000 });
-    expect(error).toBeInstanceOf(RejectedError);
-    expect(error).toMatchObject({ resultCode: 42901 });
-    expect(sent).toBe(1);
-  });
+  ])(
+    'beyond the deadline ends the call at once, with what the service said: %s',
+    async (_, headers) => {
+      proxy.faults.push(throttled(...headers));
+      // The deadline is far beyond the time that the test has.
+      const error = await call('passback', { timeoutMs: 600_000 });
+      expect(error).toBeInstanceOf(RejectedError);
+      expect(error).toMatchObject({ resultCode: 42901 });
+      expect(sent).toBe(1);
+    },
+  );
 
   it.each(['-1', '1.5', '1e3', 'soon', 'Sat, 21 Nov 2099 08:00:00 CET', '2099-11-21T08:00:00Z'])(
     'that is invalid is not waited for: %s',
@@ -180,7 +192,9 @@ describe('Retry-After', () => {
 
 describe('a call of several attempts', () => {
   it('ends with the last answer if the next pause would exceed the deadline', async () => {
-    proxy.faults.push(...Array.from({ length: 99 }, () => envelope(50301, '503 Service Unavailable')));
+    proxy.faults.push(
+      ...Array.from({ length: 99 }, () => envelope(50301, '503 Service Unavailable')),
+    );
     // No pause before attempts 2 to 6, and the longest one, of 3.2 s, before attempt 7.
     const random = vi.spyOn(Math, 'random').mockImplementation(() => (sent < 6 ? -1 : 1));
     const answer = await call('passback', { attempts: 99, timeoutMs: 3_000 });

@@ -4,7 +4,11 @@ import tls from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { toNoAnswerError } from '../../../src/client/call/transport-errors.js';
-import { InvalidInputError, UserInfoClient, type UserInfoClientOptions } from '../../../src/index.js';
+import {
+  InvalidInputError,
+  UserInfoClient,
+  type UserInfoClientOptions,
+} from '../../../src/index.js';
 import { translatePostgresError } from '../../../src/service/database/postgres-errors.js';
 import { httpProxy } from '../../support/http-proxy.js';
 import { httpServer } from '../../support/raw-server.js';
@@ -45,11 +49,16 @@ describe('a certificate', () => {
 
   it('of an authority that is named is trusted besides those of Node', async () => {
     const made = vi.spyOn(tls, 'createSecureContext');
-    await using _ = new UserInfoClient({ baseUrl: 'https://h.example', ...credentials, extraCa: ca });
+    await using _ = new UserInfoClient({
+      baseUrl: 'https://h.example',
+      ...credentials,
+      extraCa: ca,
+    });
     const { ca: trusted = [] } = made.mock.calls[0]?.[0] ?? {};
     made.mockRestore();
     expect(tls.rootCertificates.length).toBeGreaterThan(50);
-    for (const authority of [...tls.rootCertificates, ca.trim()]) expect(trusted).toContain(authority);
+    for (const authority of [...tls.rootCertificates, ca.trim()])
+      expect(trusted).toContain(authority);
   });
 
   it.skipIf(!('getCACertificates' in tls))(
@@ -63,7 +72,9 @@ describe('a certificate', () => {
         console.log((await client.passback({ unionId: 'u1', userInfo: { a: 'x' } })).envelope.code);
         await client.close();`;
       const env = { ...process.env, NODE_EXTRA_CA_CERTS: selfSigned };
-      const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });
+      const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+        env,
+      });
       expect((await run).stdout).toBe('200\n');
       await server.close();
     },
@@ -84,7 +95,9 @@ describe('a certificate', () => {
     });
     await server.close();
     expect(error).toMatchObject({ code: 'NO_ANSWER', reason: 'tls', received: false });
-    expect((error as Error).message).toBe(`no secure connection to ${new URL(server.url).host} (${code})`);
+    expect((error as Error).message).toBe(
+      `no secure connection to ${new URL(server.url).host} (${code})`,
+    );
     expect(attempts).toBe(1);
   });
 
@@ -93,7 +106,10 @@ describe('a certificate', () => {
     (code) => {
       const fault = Object.assign(new Error('refused'), { code });
       const error = toNoAnswerError(fault, { host: 'h', proxy: null, started: false });
-      expect(error).toMatchObject({ reason: 'tls', message: `no secure connection to h (${code})` });
+      expect(error).toMatchObject({
+        reason: 'tls',
+        message: `no secure connection to h (${code})`,
+      });
       expect(translatePostgresError(fault)).toMatchObject({
         message: expect.stringContaining('certificate'),
       });
@@ -128,7 +144,9 @@ describe('a proxy', () => {
     const answer = await passback('http://service.example', { proxy: proxy.url, allowHttp: true });
     await proxy.close();
     expect(answer).toBe(200);
-    expect(proxy.asked).toEqual(['PUT http://service.example/api/v1/server/user/passback_user_info']);
+    expect(proxy.asked).toEqual([
+      'PUT http://service.example/api/v1/server/user/passback_user_info',
+    ]);
   });
 
   it('receives the credentials of its URL', async () => {
@@ -136,8 +154,13 @@ describe('a proxy', () => {
     const proxy = await httpProxy(server.url, { credentials: 'me:p@ss' });
     const address = (user: string) => proxy.url.replace('//', `//${user}@`);
     const options = { extraCa: ca };
-    expect(await passback('https://service.example', { ...options, proxy: address('me:p%40ss') })).toBe(200);
-    const error = await passback('https://service.example', { ...options, proxy: address('me:guess') });
+    expect(
+      await passback('https://service.example', { ...options, proxy: address('me:p%40ss') }),
+    ).toBe(200);
+    const error = await passback('https://service.example', {
+      ...options,
+      proxy: address('me:guess'),
+    });
     await proxy.close();
     await server.close();
     expect(error).toMatchObject({ reason: 'proxy', received: false });
@@ -151,7 +174,9 @@ describe('a proxy', () => {
     const error = await passback('http://service.example', { proxy: proxy.url, allowHttp: true });
     await proxy.close();
     expect(error).toMatchObject({ reason: 'proxy', received: false });
-    expect((error as Error).message).toMatch(/through the proxy 127\.0\.0\.1:\d+, which answered HTTP 407$/);
+    expect((error as Error).message).toMatch(
+      /through the proxy 127\.0\.0\.1:\d+, which answered HTTP 407$/,
+    );
     expect((error as { hint: string }).hint).not.toMatch(/_PROXY|profile|--/);
   });
 

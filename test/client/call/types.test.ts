@@ -16,7 +16,8 @@ declare const client: UserInfoClient;
 declare const options: UserInfoClientOptions;
 
 it('data of a read has exactly the requested names, with the types of §4.1, and any JSON for those of a tenant', () => {
-  const named = () => client.read({ code: 'c', infoNames: ['mobile', 'device_info', 'acme_level'] });
+  const named = () =>
+    client.read({ code: 'c', infoNames: ['mobile', 'device_info', 'acme_level'] });
   type Data = Awaited<ReturnType<typeof named>>['data'];
   expectTypeOf<Data['union_id']>().toEqualTypeOf<string>();
   expectTypeOf<Data['mobile']>().toEqualTypeOf<string | undefined>();
@@ -90,7 +91,8 @@ it('misuse does not compile', () => {
     // @ts-expect-error: nobody is named
     client.passbackAll([{ userInfo: profile }]);
     for await (const one of client.readAll([{ code: 'c', infoNames: ['mobile'] }])) {
-      if (one.outcome === 'ok') expectTypeOf(one.answer.data.mobile).toEqualTypeOf<string | undefined>();
+      if (one.outcome === 'ok')
+        expectTypeOf(one.answer.data.mobile).toEqualTypeOf<string | undefined>();
     }
     const anyInfo: Record<string, UserInfoValue> = {};
     await client.passback({ primaryKey: 'mobile', userInfo: anyInfo });

@@ -102,7 +102,9 @@ describe('the headers of an answer', () => {
     ['a NoAnswerError of wrong data', 200, '{"code":200,"msg":"ok","data":{}}'],
   ])('are on %s, whose log does not show them', async (_, status, body) => {
     answers = [{ status, body, requestId: 'r-2' }];
-    const error = await client.read({ code: 'c1' }, { attempts: 1 }).catch((caught: unknown) => caught);
+    const error = await client
+      .read({ code: 'c1' }, { attempts: 1 })
+      .catch((caught: unknown) => caught);
     expect(error).toMatchObject({ httpStatus: status, headers: { 'x-request-id': 'r-2' } });
     expect(inspect(error, { depth: null })).not.toContain('r-2');
   });
@@ -113,7 +115,10 @@ describe('a passback on the wire', () => {
     const userInfo = { name: '\u5f20三/李四', n: new JsonNumber('1.00'), big: 9007199254740993n };
     await client.passback({ unionId: 'u1', primaryKey: 'name', userInfo });
     const [request] = server.requests;
-    expect(request).toMatchObject({ method: 'PUT', path: '/prefix/api/v1/server/user/passback_user_info' });
+    expect(request).toMatchObject({
+      method: 'PUT',
+      path: '/prefix/api/v1/server/user/passback_user_info',
+    });
     expect(request?.headers['content-type']).toBe('application/x-www-form-urlencoded');
     expect(query().map(([name]) => name)).toEqual(
       'tenant_code app_key app_sign channel random timestamp sign'.split(' '),
@@ -132,7 +137,9 @@ describe('a passback on the wire', () => {
     const sent = Object.fromEntries([...query(), ...body()]);
     const { app_sign, sign, ...rest } = sent;
     const { app_key, random, timestamp } = rest;
-    expect(app_sign).toBe(md5(`app_key=${app_key}&random=${random}&timestamp=${timestamp}&key=${secret}`));
+    expect(app_sign).toBe(
+      md5(`app_key=${app_key}&random=${random}&timestamp=${timestamp}&key=${secret}`),
+    );
     const pairs = Object.entries({ ...rest, app_sign }).sort(([a], [b]) => (a < b ? -1 : 1));
     expect(sign).toBe(md5(`${pairs.map(([k, v]) => `${k}=${v}`).join('&')}&key=${secret}`));
   });
@@ -170,10 +177,18 @@ describe('what breaks a rule', () => {
       () => client.passback({ unionId: 'u\0', userInfo: { a: 'x' } }),
       '"union_id" holds U+0000',
     ],
-    ['half a character', () => client.read({ code: '\ud800' }), '"code" holds an unpaired surrogate'],
+    [
+      'half a character',
+      () => client.read({ code: '\ud800' }),
+      '"code" holds an unpaired surrogate',
+    ],
     ['U+0000 in a scope', () => client.read({ code: 'c', scope: 'a\0' }), '"scope" holds U+0000'],
     ['no code', () => client.read({ code: '' }), 'parameter code is missing'],
-    ['a comma in a name', () => client.read({ code: 'c', infoNames: ['a,b'] }), '"a,b" holds a comma'],
+    [
+      'a comma in a name',
+      () => client.read({ code: 'c', infoNames: ['a,b'] }),
+      '"a,b" holds a comma',
+    ],
   ])('%s is refused by name, and nothing is sent', async (_, call, said) => {
     await expect(call()).rejects.toThrow(InvalidInputError);
     await expect(call()).rejects.toThrow(said);
@@ -189,11 +204,14 @@ describe('a retried request', () => {
     await client.passback({ unionId: 'u1', userInfo: { a: 'x' } });
     expect(server.requests).toHaveLength(3);
     expect(
-      new Set(server.requests.map((_, i) => new URLSearchParams(server.requests[i]?.query).get('random')))
-        .size,
+      new Set(
+        server.requests.map((_, i) => new URLSearchParams(server.requests[i]?.query).get('random')),
+      ).size,
     ).toBe(3);
     expect(
-      new Set(server.requests.map((_, i) => new URLSearchParams(server.requests[i]?.query).get('sign'))).size,
+      new Set(
+        server.requests.map((_, i) => new URLSearchParams(server.requests[i]?.query).get('sign')),
+      ).size,
     ).toBe(3);
   });
 });

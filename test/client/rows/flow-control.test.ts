@@ -35,7 +35,8 @@ describe('the concurrency limit', () => {
     simulation.run(1_000, 20);
     const startedAt = simulation.now;
     simulation.now += 10;
-    for (let i = 0; i < 10; i += 1) simulation.flow.onOutcome({ ...throttled, startedAt }, simulation.now);
+    for (let i = 0; i < 10; i += 1)
+      simulation.flow.onOutcome({ ...throttled, startedAt }, simulation.now);
     expect(simulation.flow.limit()).toBe(16);
     expect(simulation.run(5_000, 20)).toBe(32);
   });

@@ -16,7 +16,12 @@ import {
   UserInfoClient,
 } from '../../../src/index.js';
 import { passbackAll, type RunOptions, readAll } from '../../support/all-rows.js';
-import { httpServer, type ReceivedRequest, tcpServer, writtenBy } from '../../support/raw-server.js';
+import {
+  httpServer,
+  type ReceivedRequest,
+  tcpServer,
+  writtenBy,
+} from '../../support/raw-server.js';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -47,14 +52,22 @@ function refuse(response: ServerResponse, status: number, code: number, headers 
 }
 
 function optionsFor(baseUrl: string, options: Partial<RunOptions> = {}): RunOptions {
-  const credentials = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
+  const credentials = {
+    tenantCode: 'acme',
+    channel: 'web',
+    appKey: 'app-1',
+    appSecret: 'do-not-show-me',
+  };
   return { baseUrl, ...credentials, ...options };
 }
 
 const row = (unionId: string, n = 1): PassbackInput => ({ unionId, userInfo: { n } });
 const rows = (count: number) => Array.from({ length: count }, (_, i) => row(`u${i}`));
 
-async function outcomesOf(from: Iterable<PassbackInput> | AsyncIterable<PassbackInput>, options: RunOptions) {
+async function outcomesOf(
+  from: Iterable<PassbackInput> | AsyncIterable<PassbackInput>,
+  options: RunOptions,
+) {
   const outcomes = new Map<string, { outcome: string; attempts: number }>();
   for await (const { row: one, outcome, attempts } of passbackAll(from, options)) {
     outcomes.set(one.unionId ?? '', { outcome, attempts });
@@ -74,7 +87,11 @@ describe.concurrent('many rows', () => {
     for await (const outcome of passbackAll(given, optionsFor(server.url))) outcomes.push(outcome);
     expect(outcomes).toHaveLength(4);
     const of = (one: PassbackInput | undefined) => outcomes.find((outcome) => outcome.row === one);
-    expect(of(given[0])).toMatchObject({ outcome: 'ok', attempts: 1, answer: { envelope: { code: 200 } } });
+    expect(of(given[0])).toMatchObject({
+      outcome: 'ok',
+      attempts: 1,
+      answer: { envelope: { code: 200 } },
+    });
     expect(of(given[1])).toMatchObject({ outcome: 'failed', error: { resultCode: 40401 } });
     expect(of(given[2])).toMatchObject({
       outcome: 'invalid',
@@ -164,7 +181,8 @@ describe.concurrent('many rows', () => {
     await before.close();
     const outcomes = outcomesOf(rows(2), optionsFor(before.url, { attempts: 2 }));
     await wait(1_500);
-    const answer = (request: ReceivedRequest, response: ServerResponse) => response.end(writtenBy(request));
+    const answer = (request: ReceivedRequest, response: ServerResponse) =>
+      response.end(writtenBy(request));
     const server = await httpServer(answer, Number(new URL(before.url).port));
     cleanups.push(() => server.close());
     expect(await outcomes).toEqual(
@@ -209,7 +227,10 @@ describe.concurrent('many rows', () => {
     });
     const seen = new Set<number>();
     const run = async () => {
-      for await (const { index } of passbackAll(rows(500), optionsFor(server.url, { concurrency: 1 })))
+      for await (const { index } of passbackAll(
+        rows(500),
+        optionsFor(server.url, { concurrency: 1 }),
+      ))
         seen.add(index);
     };
     const error = await run().catch((thrown) => thrown);
@@ -226,7 +247,10 @@ describe.concurrent('many rows', () => {
       setTimeout(() => abort.abort(), 100);
     });
     const options = optionsFor(server.url, { timeoutMs: 302_000, signal: abort.signal });
-    await expect(outcomesOf(rows(1), options)).rejects.toMatchObject({ code: 'CANCELLED', received: false });
+    await expect(outcomesOf(rows(1), options)).rejects.toMatchObject({
+      code: 'CANCELLED',
+      received: false,
+    });
   });
 
   it('do not wait forever if the service throttles all of them, and were not carried out then', async () => {
@@ -243,7 +267,9 @@ describe.concurrent('many rows', () => {
     for await (const one of passbackAll([row('u0')], optionsFor(server.url, { attempts: 2 })))
       expect(one).toMatchObject({
         outcome: 'unknown',
-        error: { hint: expect.stringContaining('Whether an earlier attempt was carried out is not known.') },
+        error: {
+          hint: expect.stringContaining('Whether an earlier attempt was carried out is not known.'),
+        },
       });
   });
 
@@ -295,7 +321,8 @@ describe.concurrent('many rows', () => {
       }, 2);
     });
     const given = Array.from({ length: 60 }, (_, i) => row(`u${i % 3}`, Math.floor(i / 3)));
-    for await (const { outcome } of passbackAll(given, optionsFor(server.url))) expect(outcome).toBe('ok');
+    for await (const { outcome } of passbackAll(given, optionsFor(server.url)))
+      expect(outcome).toBe('ok');
     const order = Array.from({ length: 20 }, (_, n) => (n === 3 ? [3, 3] : [n])).flat();
     expect([...got.values()]).toEqual([order, order, order]);
     busy = new Set();
@@ -346,7 +373,9 @@ describe('options that are out of range', () => {
   it('are refused at the call if the rows are not iterable or the base URL is invalid', () => {
     const options = optionsFor('http://127.0.0.1:1');
     expect(() => passbackAll(5 as unknown as PassbackInput[], options)).toThrow(InvalidInputError);
-    expect(() => passbackAll(rows(1), { ...options, baseUrl: 'nowhere' })).toThrow(InvalidInputError);
+    expect(() => passbackAll(rows(1), { ...options, baseUrl: 'nowhere' })).toThrow(
+      InvalidInputError,
+    );
   });
 
   it('are limited by the time of an attempt, not by that of a call', async () => {
@@ -357,7 +386,10 @@ describe('options that are out of range', () => {
     expect((await outcomesOf(rows(1), optionsFor(server.url, options))).get('u0')).toMatchObject({
       outcome: 'ok',
     });
-    const hasty = outcomesOf([row('u1')], optionsFor(server.url, { attemptTimeoutMs: 20, attempts: 1 }));
+    const hasty = outcomesOf(
+      [row('u1')],
+      optionsFor(server.url, { attemptTimeoutMs: 20, attempts: 1 }),
+    );
     // On a busy machine the time is over before the request is sent: then it is not carried out.
     expect((await hasty).get('u1')?.outcome).toMatch(/^(?:unknown|failed)$/);
   });
@@ -371,7 +403,8 @@ describe('options that are out of range', () => {
     const abort = new AbortController();
     const options = optionsFor(server.url, { ratePerSecond: 1e-7, signal: abort.signal });
     const run = async () => {
-      for await (const _outcome of passbackAll(rows(2), options)) setTimeout(() => abort.abort(), 50);
+      for await (const _outcome of passbackAll(rows(2), options))
+        setTimeout(() => abort.abort(), 50);
     };
     await expect(run()).rejects.toBeInstanceOf(CancelledError);
     expect(warnings).toEqual([]);
@@ -388,7 +421,8 @@ describe('all rows', () => {
       });
       const seen: string[] = [];
       const run = async () => {
-        for await (const { outcome } of passbackAll(rows(1000), optionsFor(server.url))) seen.push(outcome);
+        for await (const { outcome } of passbackAll(rows(1000), optionsFor(server.url)))
+          seen.push(outcome);
       };
       const error = await run().catch((thrown) => thrown);
       expect(error).toBeInstanceOf(RejectedError);
@@ -455,7 +489,10 @@ describe('all rows', () => {
   it('end normally if aborted after the last outcome', async () => {
     const server = await service((response) => ok(response));
     const abort = new AbortController();
-    for await (const { index } of passbackAll(rows(3), optionsFor(server.url, { signal: abort.signal }))) {
+    for await (const { index } of passbackAll(
+      rows(3),
+      optionsFor(server.url, { signal: abort.signal }),
+    )) {
       if (index === 2) setTimeout(() => abort.abort(), 50);
       await wait(100);
     }
@@ -488,18 +525,24 @@ describe('all rows', () => {
       for await (const _outcome of passbackAll(open(), optionsFor(server.url))) break;
       expect(closed).toBe(1);
       const throwing = async () => {
-        for await (const _outcome of passbackAll(open(), optionsFor(server.url))) throw new Error('no more');
+        for await (const _outcome of passbackAll(open(), optionsFor(server.url)))
+          throw new Error('no more');
       };
       await expect(throwing()).rejects.toThrow('no more');
       expect(closed).toBe(2);
       const abort = new AbortController();
       const aborted = async () => {
-        for await (const _outcome of passbackAll(open(), optionsFor(server.url, { signal: abort.signal })))
+        for await (const _outcome of passbackAll(
+          open(),
+          optionsFor(server.url, { signal: abort.signal }),
+        ))
           abort.abort();
       };
       await expect(aborted()).rejects.toBeInstanceOf(CancelledError);
       expect(closed).toBe(3);
-      await expect(outcomesOf(open(), optionsFor(server.url))).rejects.toMatchObject({ resultCode: 40101 });
+      await expect(outcomesOf(open(), optionsFor(server.url))).rejects.toMatchObject({
+        resultCode: 40101,
+      });
       expect(closed).toBe(4);
     });
 
@@ -517,7 +560,9 @@ describe('all rows', () => {
         [Symbol.asyncIterator]: () => ({
           next: () => {
             given += 1;
-            return given === 1 ? Promise.resolve({ done: false, value: row('u0') }) : new Promise(() => {});
+            return given === 1
+              ? Promise.resolve({ done: false, value: row('u0') })
+              : new Promise(() => {});
           },
           return: async () => {
             closed += 1;
@@ -550,7 +595,9 @@ describe('all rows', () => {
       server.requests.length = 0;
       const indexes: number[] = [];
       for await (const { index } of passbackAll(from, optionsFor(server.url))) indexes.push(index);
-      const written = server.requests.map(({ body }) => Object.fromEntries(new URLSearchParams(body)));
+      const written = server.requests.map(({ body }) =>
+        Object.fromEntries(new URLSearchParams(body)),
+      );
       expect(new Set(written.map(({ union_id, user_info }) => `${union_id} ${user_info}`))).toEqual(
         new Set(Array.from({ length: 100 }, (_, n) => `u${n} {"n":${n}}`)),
       );
@@ -623,22 +670,28 @@ describe('all rows', () => {
 
   it.each([
     ['the function appSecret', (hangs: () => Promise<string>) => ({ appSecret: hangs })],
-    ['the function of a header', (hangs: () => Promise<string>) => ({ headers: { 'X-Trace': hangs } })],
-  ])('are not sent if %s hangs, which is called as often as a row is sent', async (what, options) => {
-    const server = await service((response) => ok(response));
-    let calls = 0;
-    const hangs = () => {
-      calls += 1;
-      return new Promise<string>(() => {});
-    };
-    const given = optionsFor(server.url, { ...options(hangs), timeoutMs: 550, attempts: 2 });
-    await expect(outcomesOf(rows(3), given)).rejects.toMatchObject({
-      message: `${what} did not return within 550 ms`,
-      reason: 'secret',
-    });
-    expect(calls).toBe(2);
-    expect(server.requests).toHaveLength(0);
-  });
+    [
+      'the function of a header',
+      (hangs: () => Promise<string>) => ({ headers: { 'X-Trace': hangs } }),
+    ],
+  ])(
+    'are not sent if %s hangs, which is called as often as a row is sent',
+    async (what, options) => {
+      const server = await service((response) => ok(response));
+      let calls = 0;
+      const hangs = () => {
+        calls += 1;
+        return new Promise<string>(() => {});
+      };
+      const given = optionsFor(server.url, { ...options(hangs), timeoutMs: 550, attempts: 2 });
+      await expect(outcomesOf(rows(3), given)).rejects.toMatchObject({
+        message: `${what} did not return within 550 ms`,
+        reason: 'secret',
+      });
+      expect(calls).toBe(2);
+      expect(server.requests).toHaveLength(0);
+    },
+  );
 
   it('are sent with the secret that the function returned before it failed', async () => {
     const server = await service((response) => ok(response));
@@ -670,7 +723,9 @@ describe('all rows', () => {
   it('use the connections of their client, whose close ends the run', async () => {
     const held: ServerResponse[] = [];
     let isClosing = false;
-    const server = await service((response) => (isClosing ? ok(response) : void held.push(response)));
+    const server = await service((response) =>
+      isClosing ? ok(response) : void held.push(response),
+    );
     const client = new UserInfoClient(optionsFor(server.url));
     const outcomes: string[] = [];
     const run = async () => {
@@ -700,7 +755,8 @@ describe('all rows', () => {
     const server = await service((response) => void held.push(response));
     const client = new UserInfoClient(optionsFor(server.url));
     const run = async () => {
-      for await (const _ of client.withOptions({ attempts: 1 }).passbackAll(rows(100))) expect.unreachable();
+      for await (const _ of client.withOptions({ attempts: 1 }).passbackAll(rows(100)))
+        expect.unreachable();
     };
     const ended = expect(run()).rejects.toMatchObject({
       code: 'CANCELLED',
@@ -726,7 +782,8 @@ describe('all rows', () => {
     const stacks: string[] = [];
     await theCaller().catch((error: Error) => stacks.push(error.stack ?? ''));
     expect(stacks).toHaveLength(2);
-    for (const stack of stacks) expect(stack).toMatch(/^RejectedError: .*\n(.*\n)*? +at .*theCaller/);
+    for (const stack of stacks)
+      expect(stack).toMatch(/^RejectedError: .*\n(.*\n)*? +at .*theCaller/);
   });
 
   it('end with an error if their source throws undefined', async () => {
@@ -735,7 +792,9 @@ describe('all rows', () => {
       yield row('u0');
       throw undefined;
     })();
-    await expect(outcomesOf(failing, optionsFor(server.url))).rejects.toThrow('the source of rows failed');
+    await expect(outcomesOf(failing, optionsFor(server.url))).rejects.toThrow(
+      'the source of rows failed',
+    );
     expect(server.requests).toHaveLength(1);
   });
 
@@ -747,7 +806,8 @@ describe('all rows', () => {
     }
     const outcomes: string[] = [];
     const run = async () => {
-      for await (const { outcome } of passbackAll(source(), optionsFor(server.url))) outcomes.push(outcome);
+      for await (const { outcome } of passbackAll(source(), optionsFor(server.url)))
+        outcomes.push(outcome);
     };
     await expect(run()).rejects.toThrow('the database went away');
     expect(outcomes).toEqual(['ok']);
@@ -767,7 +827,11 @@ describe('many codes', () => {
     for await (const { row: one, outcome } of readAll(codes, optionsFor(server.url))) {
       outcomes.set(one.code, outcome);
     }
-    expect(Object.fromEntries(outcomes)).toEqual({ dropped: 'unknown', faulty: 'unknown', good: 'ok' });
+    expect(Object.fromEntries(outcomes)).toEqual({
+      dropped: 'unknown',
+      faulty: 'unknown',
+      good: 'ok',
+    });
     expect(server.requests).toHaveLength(3);
   });
 });

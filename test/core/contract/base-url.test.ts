@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { parseBaseUrl, refusePlainHttp, sameDeployment } from '../../../src/core/contract/base-url.js';
+import {
+  parseBaseUrl,
+  refusePlainHttp,
+  sameDeployment,
+} from '../../../src/core/contract/base-url.js';
 import { InvalidInputError } from '../../../src/core/contract/errors.js';
 
 describe('parseBaseUrl', () => {
@@ -66,7 +70,8 @@ describe('sameDeployment', () => {
 });
 
 describe('refusePlainHttp', () => {
-  const here = '127.0.0.1:8787 127.255.255.255 2130706433 [::1] [::ffff:127.0.0.1] localhost api.localhost.';
+  const here =
+    '127.0.0.1:8787 127.255.255.255 2130706433 [::1] [::ffff:127.0.0.1] localhost api.localhost.';
   it.each(['https://api.example.com', ...here.split(' ').map((host) => `http://${host}`)])(
     'lets %s pass',
     (url) => expect(() => refusePlainHttp(parseBaseUrl(url), false, '--allow-http')).not.toThrow(),
@@ -74,9 +79,12 @@ describe('refusePlainHttp', () => {
 
   const elsewhere =
     'api.example.com 128.0.0.1 0.0.0.0 [::] [::2] [::ffff:10.0.0.1] localhost.example.com 127.0.0.1.example.com';
-  it.each([...elsewhere.split(' '), 'mylocalhost'])('refuses http://%s, unless it is allowed', (host) => {
-    const url = parseBaseUrl(`http://${host}`);
-    expect(() => refusePlainHttp(url, false, '--allow-http')).toThrow(InvalidInputError);
-    expect(() => refusePlainHttp(url, true, '--allow-http')).not.toThrow();
-  });
+  it.each([...elsewhere.split(' '), 'mylocalhost'])(
+    'refuses http://%s, unless it is allowed',
+    (host) => {
+      const url = parseBaseUrl(`http://${host}`);
+      expect(() => refusePlainHttp(url, false, '--allow-http')).toThrow(InvalidInputError);
+      expect(() => refusePlainHttp(url, true, '--allow-http')).not.toThrow();
+    },
+  );
 });

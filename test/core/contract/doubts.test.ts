@@ -53,12 +53,36 @@ describe('a text is not doubtful', () => {
   it.each<[TextUse, readonly string[]]>([
     [
       'id',
-      ['7e100200', '5E10', '1.0', '1e5', 'acme(test)', 'a,b', 'user:1', 'web.', '张三', 'ａ１', '@x', '-p'],
+      [
+        '7e100200',
+        '5E10',
+        '1.0',
+        '1e5',
+        'acme(test)',
+        'a,b',
+        'user:1',
+        'web.',
+        '张三',
+        'ａ１',
+        '@x',
+        '-p',
+      ],
     ],
     ['name', ['acme_level', 'my_mobile', 'gps_x', 'mob', 'a b', '张三', 'mobile']],
     [
       'value',
-      ['null', 'None', 'see you;', '<VIP>', '+8613800138000', 'a\nb', '👨‍👩‍👧', 'می‌خواهم', "it's", ''],
+      [
+        'null',
+        'None',
+        'see you;',
+        '<VIP>',
+        '+8613800138000',
+        'a\nb',
+        '👨‍👩‍👧',
+        'می‌خواهم',
+        "it's",
+        '',
+      ],
     ],
     ['secret', ['YWJj==', 'shop=abc', 'abcé', 'a"b']],
   ])('as %s', (use, texts) => {

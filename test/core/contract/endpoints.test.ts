@@ -24,9 +24,11 @@ it.each(endpoints)(
         return [place, name, type, needs[need] ?? 'conditional', usual];
       });
     });
-    const own = endpoint.parameters.map(({ in: place, name, type, required, default: usual = '-' }) => {
-      return [place, name, type, required, usual];
-    });
+    const own = endpoint.parameters.map(
+      ({ in: place, name, type, required, default: usual = '-' }) => {
+        return [place, name, type, required, usual];
+      },
+    );
     expect(rows).toEqual(own);
     expect(UserInfoClient.prototype[endpoint.operation]).toBeTypeOf('function');
   },

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseExact, parsePlain } from '../../../src/core/contract/exact-json.js';
 
-/** A decimal as a sign, digits without zeros around them, and an exponent: the same for the same value. */
+/**
+ * A decimal as a sign, digits without zeros around them, and an exponent: the same for the same
+ * value.
+ */
 function decimalOf(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
@@ -58,6 +61,12 @@ it('anything else is what JSON.parse makes of it', () => {
       if (textPaths.length === 0) expect(found).toEqual(JSON.parse(json));
     }),
   );
-  for (const invalid of ['', '{', '{"a":12345678901234567890,}', '[0123456789012345678]', '{"a":1e999}x'])
+  for (const invalid of [
+    '',
+    '{',
+    '{"a":12345678901234567890,}',
+    '[0123456789012345678]',
+    '{"a":1e999}x',
+  ])
     for (const parse of [parsePlain, parseExact]) expect(() => parse(invalid)).toThrow(SyntaxError);
 });

@@ -44,12 +44,14 @@ describe('maskJson', () => {
         const masked = JSON.parse(maskJson(text, (key) => key === 'mobile'));
         expect(masked.other).toEqual(JSON.parse(other));
         const leaves = (value: unknown): unknown[] =>
-          typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value];
+          typeof value === 'object' && value !== null
+            ? Object.values(value).flatMap(leaves)
+            : [value];
         for (const leaf of leaves(masked.mobile)) {
           if (typeof leaf === 'string' && leaf.startsWith('{')) continue;
-          expect(leaf === null || leaf === '' || (typeof leaf === 'string' && leaf.includes('****'))).toBe(
-            true,
-          );
+          expect(
+            leaf === null || leaf === '' || (typeof leaf === 'string' && leaf.includes('****')),
+          ).toBe(true);
         }
       }),
       { numRuns: 100 },

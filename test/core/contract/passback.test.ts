@@ -9,7 +9,11 @@ import {
   specialUserInfoKeys,
   toUserInfo,
 } from '../../../src/core/contract/user-info.js';
-import { applyPassback, basicInfoFields, type UserRecord } from '../../../src/core/contract/user-record.js';
+import {
+  applyPassback,
+  basicInfoFields,
+  type UserRecord,
+} from '../../../src/core/contract/user-record.js';
 import { defaultPlatform } from '../../../src/core/platform/platform.js';
 
 const nobody: UserRecord = {
@@ -51,25 +55,40 @@ describe('the rules of a passback', () => {
   });
 
   it('lets union_id win over primary_key', () => {
-    expect(check('u001', 'mobile', '{"mobile":"1"}')().user).toEqual({ by: 'union_id', unionId: 'u001' });
+    expect(check('u001', 'mobile', '{"mobile":"1"}')().user).toEqual({
+      by: 'union_id',
+      unionId: 'u001',
+    });
   });
 
   it('compares a primary key as text, as written', () => {
-    expect(check('', 'n', '{"n":1.00}')().user).toEqual({ by: 'primary_key', name: 'n', value: '1.00' });
+    expect(check('', 'n', '{"n":1.00}')().user).toEqual({
+      by: 'primary_key',
+      name: 'n',
+      value: '1.00',
+    });
   });
 });
 
 describe('what a passback writes', () => {
   it('can be read back by name, whatever the key', () => {
-    const key = fc.string({ unit: 'grapheme', minLength: 1 }).filter((name) => !reservedKeys.includes(name));
-    const special = fc.constantFrom(...Object.keys(specialUserInfoKeys), ...basicInfoFields, '__proto__');
+    const key = fc
+      .string({ unit: 'grapheme', minLength: 1 })
+      .filter((name) => !reservedKeys.includes(name));
+    const special = fc.constantFrom(
+      ...Object.keys(specialUserInfoKeys),
+      ...basicInfoFields,
+      '__proto__',
+    );
     const before = {
       ...nobody,
       basic_info: Object.fromEntries(basicInfoFields.map((field) => [field, 'old'])),
       login_device_info: [{ device_token: 'old' }],
     };
     const value = fc.oneof(fc.string({ unit: 'grapheme' }), fc.integer(), fc.boolean());
-    const name = fc.oneof(key, special).filter((one) => one !== 'device_info' && one !== 'location_info');
+    const name = fc
+      .oneof(key, special)
+      .filter((one) => one !== 'device_info' && one !== 'location_info');
     fc.assert(
       fc.property(fc.array(fc.tuple(name, value), { minLength: 1 }), (entries) => {
         const userInfo = toUserInfo(new Map(entries));
@@ -83,7 +102,10 @@ describe('what a passback writes', () => {
   });
 
   it('is stored in the fields of its keys, and in extension_info', () => {
-    const record = { ...nobody, login_device_info: [{ brand: 'A', device_token: 'old' }, { brand: 'B' }] };
+    const record = {
+      ...nobody,
+      login_device_info: [{ brand: 'A', device_token: 'old' }, { brand: 'B' }],
+    };
     const json =
       '{"mobile":"1","mobile_district_code":"86","id_card":"2","device_token":"t","gps":"1,2","x":3}';
     expect(applyPassback(record, parseUserInfo(json), 'text')).toEqual({

@@ -15,12 +15,15 @@ describe('percent encoding', () => {
     );
   });
 
-  it.each(['a=%', 'a=%zz', 'a=%ff', 'a=%c0%af', 'a=%ed%a0%80'])('rejects the value of %s', (broken) => {
-    expect(decodePairs(`${broken}&b=c`)).toEqual([
-      ['a', null],
-      ['b', 'c'],
-    ]);
-  });
+  it.each(['a=%', 'a=%zz', 'a=%ff', 'a=%c0%af', 'a=%ed%a0%80'])(
+    'rejects the value of %s',
+    (broken) => {
+      expect(decodePairs(`${broken}&b=c`)).toEqual([
+        ['a', null],
+        ['b', 'c'],
+      ]);
+    },
+  );
 
   it('rejects a name, reads one without a value, and skips empty pairs', () => {
     expect(decodePairs('%e4%b8=1&a&&b=&=c')).toEqual([

@@ -36,7 +36,16 @@ describe('data of a read', () => {
           city: '杭州',
           ...unknown,
         },
-        { brand: '', os: '', device_token: '', uuid: 'u', country: '', province: 'p', city: '', ...unknown },
+        {
+          brand: '',
+          os: '',
+          device_token: '',
+          uuid: 'u',
+          country: '',
+          province: 'p',
+          city: '',
+          ...unknown,
+        },
       ],
     });
   });
@@ -50,7 +59,9 @@ describe('data of a read', () => {
   });
 
   it('has one key per requested name that exists, own fields first', () => {
-    const names = 'mobile mobile_district_code level chat_nickname nothing toString union_id'.split(' ');
+    const names = 'mobile mobile_district_code level chat_nickname nothing toString union_id'.split(
+      ' ',
+    );
     expect(readData(record, names, null, defaultPlatform)).toEqual({
       union_id: 'u001',
       mobile: '13800138000',
@@ -76,7 +87,14 @@ describe('data of a read', () => {
   it('shows the fields of a device as device_info and location_info are authorized', () => {
     const devices = (...authorized: string[]) =>
       readData(record, null, authorized, defaultPlatform).login_device_info as object[];
-    const device = { brand: 'A', os: 'B', os_version: '', network: '', device_token: 't1', uuid: '' };
+    const device = {
+      brand: 'A',
+      os: 'B',
+      os_version: '',
+      network: '',
+      device_token: 't1',
+      uuid: '',
+    };
     const location = { country: '中国', province: '', city: '杭州' };
     expect(devices('device_info')?.[0]).toEqual(device);
     expect(devices('location_info')?.[0]).toEqual(location);

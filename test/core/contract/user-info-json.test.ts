@@ -9,7 +9,10 @@ import {
 } from '../../../src/core/contract/user-info.js';
 
 const plain = (text: string) =>
-  [...parseFlatJson(text)].map(([key, value]) => [key, value instanceof JsonNumber ? value.text : value]);
+  [...parseFlatJson(text)].map(([key, value]) => [
+    key,
+    value instanceof JsonNumber ? value.text : value,
+  ]);
 
 const flatValue = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -34,14 +37,17 @@ describe('a flat JSON object', () => {
 
   it('agrees with JSON.parse on every flat text it accepts', () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.boolean())), (object) => {
-        const text = JSON.stringify(object, null, 1);
-        const read = [...parseFlatJson(text)].map(([key, value]) => [
-          key,
-          value instanceof JsonNumber ? Number(value.text) : value,
-        ]);
-        expect(Object.fromEntries(read)).toEqual(JSON.parse(text));
-      }),
+      fc.property(
+        fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.boolean())),
+        (object) => {
+          const text = JSON.stringify(object, null, 1);
+          const read = [...parseFlatJson(text)].map(([key, value]) => [
+            key,
+            value instanceof JsonNumber ? Number(value.text) : value,
+          ]);
+          expect(Object.fromEntries(read)).toEqual(JSON.parse(text));
+        },
+      ),
     );
   });
 

@@ -21,7 +21,9 @@ function fault(act: () => unknown): InvalidInputError {
 describe('user_info', () => {
   it('accepts every JSON value without nesting', () => {
     const userInfo = { name: '张三/李四', age: 28, big: 9007199254740993n, vip: true, gone: null };
-    expect(formatFlatJson(toUserInfo(Object.entries({ ...userInfo, rate: new JsonNumber('1.00') })))).toBe(
+    expect(
+      formatFlatJson(toUserInfo(Object.entries({ ...userInfo, rate: new JsonNumber('1.00') }))),
+    ).toBe(
       '{"name":"张三/李四","age":28,"big":9007199254740993,"vip":true,"gone":null,"rate":1.00}',
     );
   });

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { joinInfoNames, parseInfoNames, specialInfoNames } from '../../../src/core/contract/info-names.js';
+import {
+  joinInfoNames,
+  parseInfoNames,
+  specialInfoNames,
+} from '../../../src/core/contract/info-names.js';
 import { specialUserInfoKeys } from '../../../src/core/contract/user-info.js';
 import {
   basicInfoFields,
@@ -72,7 +76,9 @@ describe('the names of docs/spec.md', () => {
   });
 
   it('are the special keys of a passback (§4.2)', () => {
-    expect(Object.keys(specialUserInfoKeys)).toEqual(namesInSpec('4. Keys allowed with a special meaning:'));
+    expect(Object.keys(specialUserInfoKeys)).toEqual(
+      namesInSpec('4. Keys allowed with a special meaning:'),
+    );
   });
 });
 

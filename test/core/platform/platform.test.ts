@@ -90,11 +90,15 @@ describe('a platform file', () => {
       (field as { default: unknown }).default,
     ]);
     expect(['signing', ...Object.keys(properties)]).toEqual(Object.keys(platformFields));
-    expect({ ...Object.fromEntries(defaults), signing: defaultPlatform.signing }).toEqual(defaultPlatform);
+    expect({ ...Object.fromEntries(defaults), signing: defaultPlatform.signing }).toEqual(
+      defaultPlatform,
+    );
   });
 
   it('of the page is valid', () => {
-    const files = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) => JSON.parse(json));
+    const files = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) =>
+      JSON.parse(json),
+    );
     expect(files).toHaveLength(3);
     for (const [index, file] of files.entries()) {
       const whole: PlatformFile = index === 1 ? { result_codes: file } : file;
@@ -136,8 +140,15 @@ it('every refusal has one code on a platform: its first with that meaning, else 
     msg: undefined,
     httpStatus: 404,
   });
-  expect(platformRefusal(resultCode.internal, codes, 200)).toEqual({ code: 9, msg: 'down', httpStatus: 502 });
-  expect(platformRefusal(resultCode.wrongSign, codes, 200)).toMatchObject({ code: 40103, httpStatus: 200 });
+  expect(platformRefusal(resultCode.internal, codes, 200)).toEqual({
+    code: 9,
+    msg: 'down',
+    httpStatus: 502,
+  });
+  expect(platformRefusal(resultCode.wrongSign, codes, 200)).toMatchObject({
+    code: 40103,
+    httpStatus: 200,
+  });
   // A code for a part of a meaning is that of this part alone.
   const parts = {
     1: { means: ['unknownParameter'] },
@@ -148,7 +159,9 @@ it('every refusal has one code on a platform: its first with that meaning, else 
   const codeOf = (detail?: 'unknownParameter' | 'scopeNotAccepted') =>
     platformRefusal(malformedParameter, parts, 200, detail).code;
   expect([codeOf(), codeOf('unknownParameter'), codeOf('scopeNotAccepted')]).toEqual([2, 1, 3]);
-  expect(platformRefusal(malformedParameter, { 1: 'unknownParameter' }, 200).code).toBe(malformedParameter);
+  expect(platformRefusal(malformedParameter, { 1: 'unknownParameter' }, 200).code).toBe(
+    malformedParameter,
+  );
 });
 
 describe('a recipe without a digest', () => {
@@ -158,7 +171,9 @@ describe('a recipe without a digest', () => {
       const text = `${token} without a digest after it`.replace(/\.\w+ /, ' ');
       expect(() => parseRecipe({ message: ['x', token], steps: [] })).toThrow(text);
       expect(() => parseRecipe({ message: ['x'], steps: [`append:${token}`] })).toThrow(text);
-      expect(() => parseRecipe({ message: ['x'], steps: ['upper', `prepend:${token}`] })).toThrow(text);
+      expect(() => parseRecipe({ message: ['x'], steps: ['upper', `prepend:${token}`] })).toThrow(
+        text,
+      );
     },
   );
 
@@ -173,7 +188,11 @@ describe('a recipe without a digest', () => {
     };
     expect(compileRecipe(recipe).sign(request, new Secret('s')).digest).toBe('TOKEN-WEB');
     expect(() =>
-      parseRecipe({ message: ['$sub:a'], sub: { a: { message: ['$secret'], steps: [] } }, steps: ['md5'] }),
+      parseRecipe({
+        message: ['$sub:a'],
+        sub: { a: { message: ['$secret'], steps: [] } },
+        steps: ['md5'],
+      }),
     ).toThrow('no digest among the steps');
   });
 });

@@ -29,7 +29,8 @@ describe('configFolder', () => {
     'is with %j in %s, the data in %s (needs Linux)',
     (variables, config, data) => {
       const unset = { XDG_CONFIG_HOME: undefined, XDG_DATA_HOME: undefined };
-      for (const [name, value] of Object.entries({ ...unset, ...variables })) vi.stubEnv(name, value);
+      for (const [name, value] of Object.entries({ ...unset, ...variables }))
+        vi.stubEnv(name, value);
       expect([configFolder({}), dataFolder()]).toEqual([`${config}/userinfo`, `${data}/userinfo`]);
       vi.unstubAllEnvs();
     },

@@ -79,7 +79,9 @@ describe('a module is refused', () => {
     const above = temporaryFolder();
     cpSync(moduleFolder('d4'), join(above, 'mine'), { recursive: true });
     chmodSync(above, 0o777);
-    expect((await load(join(above, 'mine'))).message).toContain(`${above} is writable by other users`);
+    expect((await load(join(above, 'mine'))).message).toContain(
+      `${above} is writable by other users`,
+    );
     chmodSync(above, 0o1777); // as /tmp
     const { signers } = await loadSigners(defaultRecipes, join(above, 'mine', 'signer.mjs'));
     expect(signers.sign.sign(request, secret).digest).toBe('d4');
@@ -88,7 +90,8 @@ describe('a module is refused', () => {
     const outcome = loadSigners(defaultRecipes, join(above, 'mine', 'signer.mjs'));
     if (uid === gid)
       expect(await outcome).toBeTruthy(); // the group of this user alone
-    else expect((await rejection(outcome)).message).toContain(`${above} is writable by other users`);
+    else
+      expect((await rejection(outcome)).message).toContain(`${above} is writable by other users`);
   });
 
   // Only root can make files of others.
@@ -112,7 +115,9 @@ describe('a module is refused', () => {
       }
       chmodSync(above, 0o775);
       chownSync(above, 0, other);
-      expect((await load(join(above, 'mine'))).message).toContain(`${above} is writable by other users`);
+      expect((await load(join(above, 'mine'))).message).toContain(
+        `${above} is writable by other users`,
+      );
       chownSync(above, 0, 0);
       expect(await loadSigners(defaultRecipes, join(above, 'mine', 'signer.mjs'))).toBeTruthy();
     });
@@ -133,9 +138,13 @@ describe('a module is refused', () => {
 
   it('that is not there, or that has a fault', async () => {
     const folder = temporaryFolder();
-    expect((await load(folder)).message).toContain('signer.mjs cannot be read: no such file or folder');
+    expect((await load(folder)).message).toContain(
+      'signer.mjs cannot be read: no such file or folder',
+    );
     mkdirSync(join(folder, 'bad'));
     writeFileSync(join(folder, 'bad', 's.mjs'), 'throw new TypeError("boom");');
-    expect((await load(folder, 'bad/s.mjs')).message).toContain('cannot be loaded: TypeError: boom');
+    expect((await load(folder, 'bad/s.mjs')).message).toContain(
+      'cannot be loaded: TypeError: boom',
+    );
   });
 });

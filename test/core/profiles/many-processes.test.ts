@@ -15,9 +15,13 @@ describe('processes that write at the same time', () => {
     const folder = temporaryFolder();
     const prefixes = ['a', 'b', 'c'];
     await Promise.all(
-      prefixes.map((prefix) => promisify(execFile)(process.execPath, [script, folder, prefix, '4'])),
+      prefixes.map((prefix) =>
+        promisify(execFile)(process.execPath, [script, folder, prefix, '4']),
+      ),
     );
-    const wanted = prefixes.flatMap((prefix) => Array.from({ length: 4 }, (_, index) => `${prefix}${index}`));
+    const wanted = prefixes.flatMap((prefix) =>
+      Array.from({ length: 4 }, (_, index) => `${prefix}${index}`),
+    );
     const found = await new ProfileStore(folder).list();
     expect(found.map(({ name }) => name).sort()).toEqual(wanted.sort());
     expect(readdirSync(folder)).toEqual(['profiles.json']);
@@ -64,7 +68,8 @@ describe.skipIf(process.platform === 'win32')(
       const store = new ProfileStore(folder);
       await store.change((list) => addProfile(list, sampleProfile()));
       const before = readFileSync(store.path);
-      // No file of this process may grow past 8 blocks: the write is cut short without an error, as on a full disk.
+      // No file of this process may grow past 8 blocks: the write is cut short without an error, as
+      // on a full disk.
       const limited = [
         '-c',
         'ulimit -f 8 && exec "$@"',

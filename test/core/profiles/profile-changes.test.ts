@@ -16,9 +16,12 @@ const shop = sampleProfile();
 const both = addProfile(addProfile(noProfiles, shop), sampleProfile({ name: 'live' }));
 
 describe('the list of profiles', () => {
-  it.each(['shop.cn', '2024', 'a_b-c.D', '生产', 'é1', 'x'.repeat(64)])('accepts %j as a name', (name) => {
-    expect(addProfile(both, sampleProfile({ name })).profiles.has(name)).toBe(true);
-  });
+  it.each(['shop.cn', '2024', 'a_b-c.D', '生产', 'é1', 'x'.repeat(64)])(
+    'accepts %j as a name',
+    (name) => {
+      expect(addProfile(both, sampleProfile({ name })).profiles.has(name)).toBe(true);
+    },
+  );
 
   const words = '__proto__ constructor toString -p .hidden a/b'.split(' ');
   it.each([...words, '', 'a b', 'a\nb', 'x'.repeat(65)])('refuses %j as a name', (name) => {

@@ -7,8 +7,16 @@ import { describe, expect, it } from 'vitest';
 import { parsePlatform } from '../../../src/core/platform/platform.js';
 import { ProfileFileError } from '../../../src/core/profiles/errors.js';
 import type { Profile } from '../../../src/core/profiles/profile.js';
-import { exportProfile, formatProfile, type ProfileList } from '../../../src/core/profiles/profile-json.js';
-import { addProfile, ProfileStore, removeProfile } from '../../../src/core/profiles/profile-store.js';
+import {
+  exportProfile,
+  formatProfile,
+  type ProfileList,
+} from '../../../src/core/profiles/profile-json.js';
+import {
+  addProfile,
+  ProfileStore,
+  removeProfile,
+} from '../../../src/core/profiles/profile-store.js';
 import { Secret } from '../../../src/core/signing/secret.js';
 import { sampleProfile, secretText, temporaryFolder } from './fixtures.js';
 
@@ -16,8 +24,16 @@ const shown = ({ active, profiles }: ProfileList) => ({
   active,
   profiles: [...profiles.values()].map(formatProfile),
 });
-/** Follows `path` down, each number choosing a field, and does the one of three kinds of damage there. */
-function spoil(json: Record<string, unknown>, path: readonly number[], kind: number, value: unknown): void {
+/**
+ * Follows `path` down, each number choosing a field, and does the one of three kinds of damage
+ * there.
+ */
+function spoil(
+  json: Record<string, unknown>,
+  path: readonly number[],
+  kind: number,
+  value: unknown,
+): void {
   const [first = 0, ...rest] = path;
   const names = Object.keys(json);
   const name = names[first % names.length] ?? 'more';
@@ -65,7 +81,17 @@ describe('any profile', () => {
       }),
       signing_module: fc.constant(join(tmpdir(), 'signer.mjs')),
     },
-    { requiredKeys: ['name', 'environment', 'base_url', 'tenant_code', 'channel', 'app_key', 'secret'] },
+    {
+      requiredKeys: [
+        'name',
+        'environment',
+        'base_url',
+        'tenant_code',
+        'channel',
+        'app_key',
+        'secret',
+      ],
+    },
   );
   const plain = ({ secret, ...fields }: Profile) => ({
     ...fields,
@@ -78,7 +104,8 @@ describe('any profile', () => {
       fc.asyncProperty(
         fc.uniqueArray(profile, { selector: ({ name }) => name, maxLength: 3 }),
         async (profiles) => {
-          for (const { name } of await store.list()) await store.change((list) => removeProfile(list, name));
+          for (const { name } of await store.list())
+            await store.change((list) => removeProfile(list, name));
           for (const one of profiles) await store.change((list) => addProfile(list, one));
           for (const one of profiles) expect(plain(await store.get(one.name))).toEqual(plain(one));
           expect(await store.list()).toHaveLength(profiles.length);
@@ -110,7 +137,8 @@ describe('any profile', () => {
       {},
       { kind: 'file' },
     );
-    // Any field of the file, however deep, has its value changed, is taken away, or gets an unknown one beside it.
+    // Any field of the file, however deep, has its value changed, is taken away, or gets an unknown
+    // one beside it.
     const damage = fc.tuple(fc.array(fc.nat(20), { maxLength: 4 }), fc.nat(2), wrong);
     let [taken, refused] = [0, 0];
     await fc.assert(
@@ -145,7 +173,10 @@ describe('any profile', () => {
     expect(inspect(kept, { depth: null })).not.toContain(secretText);
     expect(JSON.stringify(kept)).not.toContain(secretText);
     expect(JSON.stringify(exportProfile(kept))).not.toContain(secretText);
-    for (const one of [kept, sampleProfile({ secret: { kind: 'command', command: 'pass show shop' } })]) {
+    for (const one of [
+      kept,
+      sampleProfile({ secret: { kind: 'command', command: 'pass show shop' } }),
+    ]) {
       expect(exportProfile(one)).toMatchObject({ name: 'shop', app_key: 'k1' });
       expect(exportProfile(one)).not.toHaveProperty('secret');
     }

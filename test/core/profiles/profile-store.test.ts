@@ -52,7 +52,9 @@ describe('ProfileStore', () => {
 
   it('keeps what is added, for the next process too', async () => {
     const store = newStore();
-    await store.change((list) => addProfile(list, sampleProfile({ name: 'shop.cn', key_prefix: 'shop_' })));
+    await store.change((list) =>
+      addProfile(list, sampleProfile({ name: 'shop.cn', key_prefix: 'shop_' })),
+    );
     await store.change((list) =>
       addProfile(list, sampleProfile({ name: 'live', environment: 'production' })),
     );
@@ -66,7 +68,9 @@ describe('ProfileStore', () => {
   it('loses nothing when one process makes many changes at once', async () => {
     const store = newStore();
     const names = Array.from({ length: 6 }, (_, index) => `p${index}`);
-    await Promise.all(names.map((name) => store.change((list) => addProfile(list, sampleProfile({ name })))));
+    await Promise.all(
+      names.map((name) => store.change((list) => addProfile(list, sampleProfile({ name })))),
+    );
     expect((await store.list()).map(({ name }) => name).sort()).toEqual(names.sort());
   });
 });
@@ -117,7 +121,11 @@ describe('a file that is damaged', () => {
 
   it.each([
     ['broken off', `{\n  "profiles": {\n    "a": {"secret": "${secretText}`, 'line 3, column'],
-    ['with a comma too many', `{"active":null,\n"profiles":{},}`, 'invalid JSON at line 2, column 15'],
+    [
+      'with a comma too many',
+      `{"active":null,\n"profiles":{},}`,
+      'invalid JSON at line 2, column 15',
+    ],
     ['empty', '', 'invalid JSON'],
     ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'is not UTF-8'],
     ['a list', '[]', 'the file is not an object'],
@@ -125,12 +133,28 @@ describe('a file that is damaged', () => {
     ['with profiles of another type', '{"profiles":[]}', 'profiles is not an object'],
     ['with an active profile of another type', '{"active":1,"profiles":{}}', 'active is not text'],
     ['with a bad name', '{"profiles":{"__proto__":{}}}', '"__proto__" is not a valid profile name'],
-    ['with a field missing', inProfile('"environment":"test"'), 'profile "shop.cn": base_url is missing'],
+    [
+      'with a field missing',
+      inProfile('"environment":"test"'),
+      'profile "shop.cn": base_url is missing',
+    ],
     ['with a field of another type', inProfile('"environment":1'), 'environment is not text'],
-    ['with a bad value', inProfile('"environment":"prod"'), 'environment is neither test nor production'],
+    [
+      'with a bad value',
+      inProfile('"environment":"prod"'),
+      'environment is neither test nor production',
+    ],
     ['without a secret', inProfile(whole), 'profile "shop.cn": secret is missing'],
-    ['with a relative path', inProfile(`${kept},"ca_file":"./ca.pem"`), 'ca_file is not an absolute path'],
-    ['with an unknown secret', inProfile(`${whole},"secret":{"kind":"tpm"}`), 'secret.kind is none of'],
+    [
+      'with a relative path',
+      inProfile(`${kept},"ca_file":"./ca.pem"`),
+      'ca_file is not an absolute path',
+    ],
+    [
+      'with an unknown secret',
+      inProfile(`${whole},"secret":{"kind":"tpm"}`),
+      'secret.kind is none of',
+    ],
     [
       'with the secret where a name belongs',
       inProfile(`${whole},"secret":{"kind":"environment","name":"${secretText}"}`),
@@ -167,16 +191,17 @@ describe('a file that is damaged', () => {
     expect(readdirSync(join(store.path, '..'))).toEqual(['profiles.json']);
   });
 
-  const shop = (key: string) => `"shop":{${whole.replace('"k"', key)},"secret":{"kind":"file","value":"s"}}`;
+  const shop = (key: string) =>
+    `"shop":{${whole.replace('"k"', key)},"secret":{"kind":"file","value":"s"}}`;
   it.each([
     ['two profiles of one name', `${shop('"k1"')},\n${shop('"k2"')}`],
     ['two environments', shop('"k1"').replace('{', '{"environment":"production",\n')],
   ])('by %s is neither read nor written: one of the two would be lost', async (_, profiles) => {
     const store = storeWith(`{"profiles":{${profiles}}}${' '.repeat(9_000)}`);
     expect((await rejection(store.get('shop'))).message).toContain('duplicate key at line 2');
-    expect((await rejection(store.change((list) => activateProfile(list, 'shop')))).message).toContain(
-      'duplicate key at line 2',
-    );
+    expect(
+      (await rejection(store.change((list) => activateProfile(list, 'shop')))).message,
+    ).toContain('duplicate key at line 2');
   });
 
   it('is not a file with a byte-order mark', async () => {
@@ -204,10 +229,12 @@ describe('a file that cannot be read or written', () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'profiles.json'));
     const store = new ProfileStore(folder);
-    expect((await rejection(store.load())).message).toMatch(/profiles\.json: cannot be read: it is a folder/);
-    expect(await rejection(store.change((list) => addProfile(list, sampleProfile())))).toBeInstanceOf(
-      ProfileFileError,
+    expect((await rejection(store.load())).message).toMatch(
+      /profiles\.json: cannot be read: it is a folder/,
     );
+    expect(
+      await rejection(store.change((list) => addProfile(list, sampleProfile()))),
+    ).toBeInstanceOf(ProfileFileError);
   });
 });
 
@@ -219,7 +246,9 @@ describe('writing', () => {
     const change = () => changeProfileFile(path, (list) => addProfile(list, sampleProfile()), 30);
     const error = await rejection(change());
     expect(error).toBeInstanceOf(ProfileFileError);
-    expect(error.message).toBe(`another userinfo command changes the profiles: ${path}.lock is there`);
+    expect(error.message).toBe(
+      `another userinfo command changes the profiles: ${path}.lock is there`,
+    );
     expect(readdirSync(folder)).toEqual(['profiles.json.lock']);
     execFileSync('sh', ['-c', error.commands?.[0] ?? '']);
     await change();
@@ -229,14 +258,17 @@ describe('writing', () => {
   it.each([
     ['the file', { active: null, profiles: {}, region: 'cn' }],
     ['a profile', { profiles: { shop: { ...formatProfile(sampleProfile()), region: 'cn' } } }],
-  ])('does not change a file with an unknown field in %s, as of a newer version', async (_, json) => {
-    const store = storeWith(JSON.stringify(json));
-    await store.load();
-    const error = await rejection(store.change((list) => ({ ...list, active: null })));
-    expect(error).toBeInstanceOf(ProfileFileError);
-    expect(error.message).toMatch(/profiles\.json: .* has the unknown field "region"$/);
-    expect(readFileSync(store.path, 'utf8')).toBe(JSON.stringify(json));
-  });
+  ])(
+    'does not change a file with an unknown field in %s, as of a newer version',
+    async (_, json) => {
+      const store = storeWith(JSON.stringify(json));
+      await store.load();
+      const error = await rejection(store.change((list) => ({ ...list, active: null })));
+      expect(error).toBeInstanceOf(ProfileFileError);
+      expect(error.message).toMatch(/profiles\.json: .* has the unknown field "region"$/);
+      expect(readFileSync(store.path, 'utf8')).toBe(JSON.stringify(json));
+    },
+  );
 
   it('keeps a symbolic link whose target is missing, and creates no target', async () => {
     const [folder, disk] = [temporaryFolder(), temporaryFolder()];
@@ -247,7 +279,9 @@ describe('writing', () => {
     for (const use of [change, () => store.load()]) {
       const error = await rejection(use());
       expect(error).toBeInstanceOf(ProfileFileError);
-      expect(error.message).toBe(`${store.path}: is a symbolic link to ${target}, which does not exist`);
+      expect(error.message).toBe(
+        `${store.path}: is a symbolic link to ${target}, which does not exist`,
+      );
       expect(error.hint).toContain('Mount the disk that holds it.');
       expect(lstatSync(store.path).isSymbolicLink()).toBe(true);
       expect([readdirSync(folder), readdirSync(disk)]).toEqual([['profiles.json'], []]);

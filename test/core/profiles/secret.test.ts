@@ -37,15 +37,21 @@ describe('readSecret', () => {
     ["process.stdout.write('a\\n\\n')", 'a\n'],
     ["process.stdout.write('\\ufeffa')", '\ufeffa'],
     ['process.stdout.write(process.env.SHOP_SECRET.trim())', secretText],
-  ])('takes what a command prints, without the line break at its end: %s', async (script, secret) => {
-    expect((await command(script)).reveal()).toBe(secret);
-  });
+  ])(
+    'takes what a command prints, without the line break at its end: %s',
+    async (script, secret) => {
+      expect((await command(script)).reveal()).toBe(secret);
+    },
+  );
 
   it.each([
     [`process.stdout.write('${secretText}'); process.exit(7)`, 'ended with exit status 7'],
     ['0', 'printed nothing'],
     ['process.stdout.write(Buffer.from([255, 254]))', 'not UTF-8'],
-    [`process.stdout.on('error', () => {}).write('${secretText}'.repeat(9999))`, 'printed more than 64 KiB'],
+    [
+      `process.stdout.on('error', () => {}).write('${secretText}'.repeat(9999))`,
+      'printed more than 64 KiB',
+    ],
   ])('reports how a command failed, not what it printed: %s', async (script, message) => {
     const error = await rejection(command(script));
     expect(error).toBeInstanceOf(CredentialError);
@@ -54,7 +60,9 @@ describe('readSecret', () => {
   });
 
   const page = readFileSync(join(import.meta.dirname, '../../../docs/profiles.md'), 'utf8');
-  const documented = [...page.matchAll(/--app-secret-command '([^']+)'/g)].map(([, command = '']) => command);
+  const documented = [...page.matchAll(/--app-secret-command '([^']+)'/g)].map(
+    ([, command = '']) => command,
+  );
 
   it.skipIf(process.platform === 'win32').each([
     ['secret-tool', '"lookup service "?*" account "?*'],
@@ -78,7 +86,9 @@ describe('readSecret', () => {
   );
 
   it('reports a command that does not exist by its exit status', async () => {
-    const error = await rejection(readSecret({ kind: 'command', command: 'no-such-command-here 2>&-' }, env));
+    const error = await rejection(
+      readSecret({ kind: 'command', command: 'no-such-command-here 2>&-' }, env),
+    );
     expect(error.message).toMatch(/ended with exit status \d+/);
   });
 
@@ -120,14 +130,22 @@ describe('readSecret', () => {
     },
   );
 
-  it.skipIf(process.platform === 'win32')('reads all that a command printed before it ended', async () => {
-    const source = { kind: 'command', command: 'sleep 1 & head -c 65536 /dev/zero | tr "\\0" x' } as const;
-    expect((await readSecret(source, env)).reveal()).toBe('x'.repeat(65_536));
-  });
+  it.skipIf(process.platform === 'win32')(
+    'reads all that a command printed before it ended',
+    async () => {
+      const source = {
+        kind: 'command',
+        command: 'sleep 1 & head -c 65536 /dev/zero | tr "\\0" x',
+      } as const;
+      expect((await readSecret(source, env)).reveal()).toBe('x'.repeat(65_536));
+    },
+  );
 
   it('gives a command no standard input', async () => {
     expect(
-      (await command("process.stdin.on('data', () => {}).on('end', () => console.log('done'))")).reveal(),
+      (
+        await command("process.stdin.on('data', () => {}).on('end', () => console.log('done'))")
+      ).reveal(),
     ).toBe('done');
   });
 });

@@ -70,7 +70,9 @@ describe('where a setting comes from', () => {
     const store = await storeOf(sampleProfile(), live, sampleProfile({ name: 'third' }));
     expect((await resolve(store)).profile).toBe('shop');
     expect((await resolve(store, {}, { USERINFO_PROFILE: 'live' })).profile).toBe('live');
-    expect((await resolve(store, { profile: 'third' }, { USERINFO_PROFILE: 'live' })).profile).toBe('third');
+    expect((await resolve(store, { profile: 'third' }, { USERINFO_PROFILE: 'live' })).profile).toBe(
+      'third',
+    );
   });
 
   it('is the environment alone if it sets everything, whatever profile is active', async () => {
@@ -88,7 +90,11 @@ describe('where a setting comes from', () => {
   });
 
   it('is the chosen profile for what the environment does not set', async () => {
-    const settings = await resolve(await storeOf(sampleProfile(), live), { profile: 'live' }, everything);
+    const settings = await resolve(
+      await storeOf(sampleProfile(), live),
+      { profile: 'live' },
+      everything,
+    );
     expect(settings).toMatchObject({ profile: 'live', environment: { value: 'production' } });
     expect(settings.app_key.value).toBe('env-key');
   });
@@ -108,13 +114,17 @@ describe('where a setting comes from', () => {
     writeFileSync(store.path, '{"damaged');
     const { USERINFO_APP_SECRET: _, ...incomplete } = everything;
     expect((await rejection(resolve(store, {}, incomplete))).name).toBe('ProfileFileError');
-    expect((await rejection(resolve(store, { profile: 'live' }, everything))).name).toBe('ProfileFileError');
+    expect((await rejection(resolve(store, { profile: 'live' }, everything))).name).toBe(
+      'ProfileFileError',
+    );
   });
 });
 
 describe('what is missing or wrong', () => {
   it('is listed completely, with the ways to set it', async () => {
-    const error = await rejection(resolve(await storeOf(), { channel: 'c' }, { USERINFO_APP_KEY: 'k' }));
+    const error = await rejection(
+      resolve(await storeOf(), { channel: 'c' }, { USERINFO_APP_KEY: 'k' }),
+    );
     expect(error.name).toBe('CredentialError');
     expect(error).toMatchObject({
       code: 'CREDENTIALS',
@@ -141,18 +151,25 @@ describe('what is missing or wrong', () => {
 
   it.each([
     [{ baseUrl: 'nowhere' }, {}, '--base-url is not an absolute http or https URL'],
-    [{}, { USERINFO_BASE_URL: 'ftp://x' }, 'USERINFO_BASE_URL is not an absolute http or https URL'],
+    [
+      {},
+      { USERINFO_BASE_URL: 'ftp://x' },
+      'USERINFO_BASE_URL is not an absolute http or https URL',
+    ],
     [{ environment: 'staging' }, {}, '--environment is neither test nor production'],
     [{}, { USERINFO_ENVIRONMENT: 'prod' }, 'USERINFO_ENVIRONMENT is neither test nor production'],
     [{ tenantCode: '' }, {}, '--tenant-code is empty'],
     [{}, { USERINFO_CHANNEL: '  ' }, 'USERINFO_CHANNEL is empty'],
     [{}, { USERINFO_APP_KEY: 'k\0' }, 'USERINFO_APP_KEY holds U+0000'],
     [{ profile: '' }, {}, '--profile is empty'],
-  ])('is bad input for %j %j', async (flags: SettingFlags, env: Record<string, string>, message) => {
-    const error = await rejection(resolve(await storeOf(sampleProfile()), flags, env));
-    expect(error).toBeInstanceOf(InvalidInputError);
-    expect(error.message).toBe(message);
-  });
+  ])(
+    'is bad input for %j %j',
+    async (flags: SettingFlags, env: Record<string, string>, message) => {
+      const error = await rejection(resolve(await storeOf(sampleProfile()), flags, env));
+      expect(error).toBeInstanceOf(InvalidInputError);
+      expect(error.message).toBe(message);
+    },
+  );
 });
 
 describe('test or production', () => {
@@ -181,7 +198,13 @@ describe('test or production', () => {
       { USERINFO_ENVIRONMENT: 'production' },
       'test',
     ],
-    ['a production profile at another address', 'live', { baseUrl: 'http://127.0.0.1:1' }, {}, 'production'],
+    [
+      'a production profile at another address',
+      'live',
+      { baseUrl: 'http://127.0.0.1:1' },
+      {},
+      'production',
+    ],
   ])('%s', async (_, profile, flags: SettingFlags, env: Record<string, string>, environment) => {
     const store = await storeOf(sampleProfile(), live);
     expect((await resolve(store, { ...flags, profile }, env)).environment.value).toBe(environment);
@@ -233,12 +256,16 @@ describe('test or production', () => {
         async (flags, variables, complete) => {
           const given = { ...(complete ? everything : {}), ...variables };
           const env = Object.fromEntries(
-            Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined),
+            Object.entries(given).filter(
+              (entry): entry is [string, string] => entry[1] !== undefined,
+            ),
           );
           const settings = await resolve(store, flags, env).catch((error: unknown) => error);
           if (settings instanceof InvalidInputError) return;
           expect(settings).toHaveProperty('environment');
-          const { environment: decided, warnings } = settings as Awaited<ReturnType<typeof resolve>>;
+          const { environment: decided, warnings } = settings as Awaited<
+            ReturnType<typeof resolve>
+          >;
           expect([decided.value, warnings]).toEqual(['production', expect.anything()]);
         },
       ),
@@ -268,7 +295,11 @@ describe('test or production', () => {
 
 describe('white space around a setting is cut off, and said', () => {
   it('of a variable', async () => {
-    const env = { USERINFO_CHANNEL: ' web\t', USERINFO_APP_KEY: 'k1\n', USERINFO_ENVIRONMENT: ' test' };
+    const env = {
+      USERINFO_CHANNEL: ' web\t',
+      USERINFO_APP_KEY: 'k1\n',
+      USERINFO_ENVIRONMENT: ' test',
+    };
     const settings = await resolve(await storeOf(sampleProfile()), {}, env);
     expect([settings.channel.value, settings.app_key.value]).toEqual(['web', 'k1']);
     expect(settings.warnings).toEqual([
@@ -291,7 +322,11 @@ describe('white space around a setting is cut off, and said', () => {
   });
 
   it('and not of a file name, which may have it', async () => {
-    const { ca_file } = await resolve(await storeOf(sampleProfile()), {}, { USERINFO_CA_FILE: ' ca.pem' });
+    const { ca_file } = await resolve(
+      await storeOf(sampleProfile()),
+      {},
+      { USERINFO_CA_FILE: ' ca.pem' },
+    );
     expect(ca_file?.value).toBe(' ca.pem');
   });
 });
@@ -305,7 +340,10 @@ describe('the secret', () => {
     const store = await storeOf(sampleProfile({ secret: { kind: 'command', command } }));
     const { secret } = await resolve(store, {}, { RUNS: runs });
     expect(readFileSync(runs, 'utf8')).toBe('');
-    expect([(await secret.read()).reveal(), (await secret.read()).reveal()]).toEqual(['fetched', 'fetched']);
+    expect([(await secret.read()).reveal(), (await secret.read()).reveal()]).toEqual([
+      'fetched',
+      'fetched',
+    ]);
     expect(readFileSync(runs, 'utf8')).toBe('1');
   });
 
@@ -317,7 +355,12 @@ describe('the secret', () => {
     const store = await storeOf(sampleProfile({ signing_module: '/opt/signer.mjs' }));
     const active = await resolveSigning({ ...sources, store, env: { USERINFO_APP_SECRET: 's' } });
     expect(active).toMatchObject({ profile: 'shop', signing_module: '/opt/signer.mjs' });
-    const given = { ...sources, store, flags: { platform: '1' }, env: { USERINFO_APP_SECRET: 's' } };
+    const given = {
+      ...sources,
+      store,
+      flags: { platform: '1' },
+      env: { USERINFO_APP_SECRET: 's' },
+    };
     expect(await resolveSigning(given)).toMatchObject({ profile: 'shop', signing_module: null });
     expect((await active.secret().read()).reveal()).toBe('s');
     const without = await resolveSigning({ ...sources, env: {} });

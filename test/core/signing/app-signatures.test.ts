@@ -46,7 +46,9 @@ test('app_sign takes part in sign at the place where it will be sent', () => {
   const signers = compileRecipes({ app_sign: sent, sign: sent });
   const placed = signBoth(signers, requestOf(query), secret);
   expect(placed.app_sign.params).toBe('tenant_code&app_key&channel&random&timestamp&info_name');
-  expect(placed.sign.params).toBe('tenant_code&app_key&app_sign&channel&random&timestamp&info_name');
+  expect(placed.sign.params).toBe(
+    'tenant_code&app_key&app_sign&channel&random&timestamp&info_name',
+  );
   const last = signBoth(signers, requestOf([['app_key', 'k1']]), secret);
   expect(last.sign.params).toBe('app_key&app_sign');
 });
@@ -59,7 +61,11 @@ test('the query in a message is that without the signature itself', () => {
     ['sign', 'y'],
   ];
   const received = { ...requestOf(params), query: 'a=1&app_sign=x&sign=y' };
-  const expected = expectedSignatures(compileRecipes({ app_sign: whole, sign: whole }), received, secret);
+  const expected = expectedSignatures(
+    compileRecipes({ app_sign: whole, sign: whole }),
+    received,
+    secret,
+  );
   expect([expected.app_sign.message, expected.sign.message]).toEqual(['a=1', 'a=1&app_sign=x']);
 });
 
@@ -83,7 +89,9 @@ test('what is explained is what is signed; an app_sign that was received is left
   const explained = explainBoth(signers, requestOf(query), secret);
   expect(explained.app_sign.digest).toBe(signed.app_sign.digest);
   expect(explained.sign).toMatchObject({ digest: signed.sign.digest, params: signed.sign.params });
-  const forged = requestOf(query.map(([name, value]) => [name, name === 'app_sign' ? 'forged' : value]));
+  const forged = requestOf(
+    query.map(([name, value]) => [name, name === 'app_sign' ? 'forged' : value]),
+  );
   expect(explainBoth(signers, forged, secret).sign.message).toContain('app_sign=forged&');
 });
 

@@ -20,7 +20,9 @@ test.each([
 });
 
 test('sha384 is the one of FIPS 180-4 and RFC 4231', () => {
-  expect(digestOf({ steps: ['sha384'] })).toMatch(/^cb00753f45a35e8bb5a03d699ac65007272c32ab0eded163/);
+  expect(digestOf({ steps: ['sha384'] })).toMatch(
+    /^cb00753f45a35e8bb5a03d699ac65007272c32ab0eded163/,
+  );
   const key = { tokens: ['Jefe'] };
   const message = ['what do ya want for nothing?'];
   expect(signWith({ message, steps: ['hmac-sha384'], key }, request).digest).toMatch(
@@ -30,7 +32,9 @@ test('sha384 is the one of FIPS 180-4 and RFC 4231', () => {
 
 test('a label before a digest, and the padding of base64url behind it, are steps', () => {
   expect(digestOf({ steps: ['md5', 'prepend:MD5='] })).toBe('MD5=900150983cd24fb0d6963f7d28e17f72');
-  expect(digestOf({ steps: ['md5', 'append:=='], output: 'base64url' })).toBe('kAFQmDzST7DWlj99KOF_cg==');
+  expect(digestOf({ steps: ['md5', 'append:=='], output: 'base64url' })).toBe(
+    'kAFQmDzST7DWlj99KOF_cg==',
+  );
 });
 
 test('output decides over the last step’s own format', () => {
@@ -76,7 +80,8 @@ test.each(['base64', 'base64url'] as const)(
 );
 
 test('a key that is not what key.decode says is an error that does not show it', () => {
-  const sign = () => digestOf({ steps: ['hmac-md5'], key: { tokens: ['$extra:hex'], decode: 'hex' } });
+  const sign = () =>
+    digestOf({ steps: ['hmac-md5'], key: { tokens: ['$extra:hex'], decode: 'hex' } });
   expect(sign).toThrow('key.decode: the key is not hex');
   expect(sign).not.toThrow('zz');
 });
@@ -95,7 +100,10 @@ test('$sub:NAME is a digest of its own; one may hold others, and is computed onc
     index === 0 ? first : { message: [`$sub:a${index - 1}`, `$sub:a${index - 1}`], steps: ['md5'] },
   ]);
   const sub = Object.fromEntries(doubled);
-  const { message } = signWith({ message: ['$sub:a0', '-', '$sub:a24'], sub, steps: ['md5'] }, request);
+  const { message } = signWith(
+    { message: ['$sub:a0', '-', '$sub:a24'], sub, steps: ['md5'] },
+    request,
+  );
   const start = md5('S3CRET1700000000').toUpperCase().slice(0, 8);
   expect(message).toBe(`${start}-${names.slice(1).reduce((text) => md5(text + text), start)}`);
   // Without a key of its own, it has that of the recipe; docs/signing.md has rules with one.

@@ -14,7 +14,10 @@ const backwards = {
 };
 
 test('a module signs in a recipe’s place', () => {
-  const signers = { ...compileRecipes(defaultRecipes), app_sign: moduleSigner(backwards, './signer.mjs') };
+  const signers = {
+    ...compileRecipes(defaultRecipes),
+    app_sign: moduleSigner(backwards, './signer.mjs'),
+  };
   const { app_sign, sign } = signBoth(signers, requestOf([['a', '1']]), new Secret('s3cret'));
   expect(app_sign).toEqual({ params: '', message: '1 parameters and <secret>', digest: 'terc3s' });
   expect(sign.params).toBe('a=1&app_sign=terc3s');
@@ -42,13 +45,18 @@ test.each([[undefined], [{}], [{ digest: '' }], [Promise.resolve({ digest: 'x' }
   'a module that gives %j instead of a digest is an error',
   (given) => {
     const signer = moduleSigner({ sign: () => given } as unknown as SignerModule, 'm');
-    expect(() => signer.sign(requestOf([]), new Secret('s3cret'))).toThrow('m: sign() gave no digest');
+    expect(() => signer.sign(requestOf([]), new Secret('s3cret'))).toThrow(
+      'm: sign() gave no digest',
+    );
   },
 );
 
 test('what a module says is shown without the secret, its errors too', () => {
   const talkative = {
-    sign: (_: SignableRequest, secret: Secret) => ({ message: `a=1${secret.reveal()}`, digest: 'd' }),
+    sign: (_: SignableRequest, secret: Secret) => ({
+      message: `a=1${secret.reveal()}`,
+      digest: 'd',
+    }),
     app_sign(_: SignableRequest, secret: Secret): never {
       throw new TypeError(`no ${secret.reveal()}`);
     },

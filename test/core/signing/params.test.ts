@@ -30,7 +30,9 @@ test('a fixed order leaves out what is not in it', () => {
 test('exclude, include and empty choose the parameters', () => {
   expect(write({ exclude: ['b'], empty: 'drop' }, params)).toBe('B=1&ab=3');
   expect(write({ include: ['a_b', 'B'] }, params)).toBe('B=1&a_b=');
-  expect(write({ include: ['a_b', 'B'], exclude: ['B'], order: ['B', 'a_b', 'ab'] }, params)).toBe('a_b=');
+  expect(write({ include: ['a_b', 'B'], exclude: ['B'], order: ['B', 'a_b', 'ab'] }, params)).toBe(
+    'a_b=',
+  );
 });
 
 test('from chooses the parameters by their place, which a change of their names keeps', () => {
@@ -59,7 +61,9 @@ test('NAME* in exclude and include stands for every name that begins so', () => 
       ['y', '2'],
     ]),
   ).toBe('X-A=1');
-  expect(write({ order: ['b*', 'ab'], include: ['a*', 'b*'] }, [...params, ['b*', '7']])).toBe('b*=7&ab=3');
+  expect(write({ order: ['b*', 'ab'], include: ['a*', 'b*'] }, [...params, ['b*', '7']])).toBe(
+    'b*=7&ab=3',
+  );
 });
 
 test('json writes values, or names too, as JSON strings, before they are encoded and replaced', () => {
@@ -85,7 +89,9 @@ test('add signs what is not sent, in its place in the order, whatever else is se
     signWith({ params: { add, ...rule }, message: ['$params'], steps: ['md5'] }, request).message;
   expect(signed({})).toBe('a_b=&a_z=1&b=2&client=vios;&key=s3cret&none=');
   expect(signed({ order: 'sent', include: ['b'] })).toBe('b=2&a_z=1&client=vios;&key=s3cret&none=');
-  expect(signed({ exclude: ['*'], empty: 'drop', nameCase: 'upper' })).toBe('a_z=1&client=vios;&key=s3cret');
+  expect(signed({ exclude: ['*'], empty: 'drop', nameCase: 'upper' })).toBe(
+    'a_z=1&client=vios;&key=s3cret',
+  );
   const order = ['key', 'none', 'client', 'b', 'a_z'];
   expect(signed({ order, names: false, pairSep: '|' })).toBe('s3cret||vios;|2|1');
 });
@@ -143,7 +149,11 @@ test('escape replaces in one pass, the longest text first, once a text is encode
 });
 
 test('encode.block encodes the block where it stands in the message, and is no part of the params stage', () => {
-  const recipe = { message: ['$params', '&'], encode: { block: 'rfc3986' as const }, steps: ['md5'] };
+  const recipe = {
+    message: ['$params', '&'],
+    encode: { block: 'rfc3986' as const },
+    steps: ['md5'],
+  };
   const { params: block, message } = signWith(recipe, requestOf(params.slice(0, 2)));
   expect(block).toBe('a_b=&b=2');
   expect(message).toBe('a_b%3D%26b%3D2&');
@@ -152,7 +162,9 @@ test('encode.block encodes the block where it stands in the message, and is no p
 test('encode.message and lower change the whole message', () => {
   const recipe = { message: ['$params', '&K=', '$secret'], steps: ['md5'] };
   const encode = { message: 'form-dotnet', lower: true } as const;
-  expect(signWith({ ...recipe, encode }, requestOf([['A', 'é ']])).message).toBe('a%3d%c3%a9+%26k%3ds3cret');
+  expect(signWith({ ...recipe, encode }, requestOf([['A', 'é ']])).message).toBe(
+    'a%3d%c3%a9+%26k%3ds3cret',
+  );
 });
 
 test('any order is stable: what compares equal stays in request order, few or many', () => {
@@ -169,7 +181,11 @@ test('any order is stable: what compares equal stays in request order, few or ma
 test('signing leaves the request as it was', () => {
   const request = Object.freeze(requestOf(Object.freeze([...params])));
   signWith(
-    { params: { add: { key: '$secret' }, joinRepeated: ',' }, message: ['$params'], steps: ['md5'] },
+    {
+      params: { add: { key: '$secret' }, joinRepeated: ',' },
+      message: ['$params'],
+      steps: ['md5'],
+    },
     request,
   );
   expect(request.params).toEqual(params);

@@ -7,7 +7,9 @@ import { Secret } from '../../../src/core/signing/secret.js';
 import { vectors } from '../../support/signing-corpus.js';
 import { requestOf } from '../../support/signing-requests.js';
 
-/** A documented rule that each preset states; `names` are ours for the parameters of the platform. */
+/**
+ * A documented rule that each preset states; `names` are ours for the parameters of the platform.
+ */
 const documented: readonly (readonly [
   preset: string,
   rule: string,
@@ -39,8 +41,13 @@ test.each(rules)('%s is the rule of %s', (name, platform, names) => {
   const vector = vectors.find((one) => one.name === platform);
   const recipe = findPreset(name)?.recipe;
   if (vector === undefined || recipe === undefined) throw new Error('no such vector or preset');
-  const params = vector.request.params.map(([param, value]): Param => [names[param] ?? param, value]);
-  const { digest } = compileRecipe(recipe).sign({ ...vector.request, params }, new Secret(vector.secret));
+  const params = vector.request.params.map(
+    ([param, value]): Param => [names[param] ?? param, value],
+  );
+  const { digest } = compileRecipe(recipe).sign(
+    { ...vector.request, params },
+    new Secret(vector.secret),
+  );
   expect(digest).toBe(vector.digest);
 });
 
@@ -63,7 +70,10 @@ test.each(computed)('%s signs %s', (name, message, digest) => {
     ['code', 'c 1'],
     ['random', 'Zq7'],
   ]);
-  expect(compileRecipe(recipe).sign(request, new Secret('5up3r'))).toMatchObject({ message, digest });
+  expect(compileRecipe(recipe).sign(request, new Secret('5up3r'))).toMatchObject({
+    message,
+    digest,
+  });
 });
 
 test('every preset has an example', () => {

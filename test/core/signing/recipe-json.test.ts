@@ -11,7 +11,11 @@ import {
   RecipeError,
   type RecipeJson,
 } from '../../../src/core/signing/recipe.js';
-import { formatRecipe, parseRecipe, parseSigningRecipes } from '../../../src/core/signing/recipe-json.js';
+import {
+  formatRecipe,
+  parseRecipe,
+  parseSigningRecipes,
+} from '../../../src/core/signing/recipe-json.js';
 
 const short: RecipeJson = { message: ['$params', '&key=', '$secret'], steps: ['md5'] };
 
@@ -61,11 +65,18 @@ test('the short form has only what differs from the defaults', () => {
 
 const texts = fc.array(fc.constantFrom('a', 'B', 'token', ''), { maxLength: 3 });
 const literal = fc.string().map((text) => text.replaceAll('$', '$$$$'));
-const message = fc.array(fc.oneof(literal, fc.constantFrom('$params', '$secret.md5', '$param:a.b', '$url')), {
-  minLength: 1,
-  maxLength: 4,
-});
-const steps = fc.constantFrom(['md5'], ['sha1:raw', 'append:$secret', 'hmac-md5'], ['sha512', 'slice:0:8']);
+const message = fc.array(
+  fc.oneof(literal, fc.constantFrom('$params', '$secret.md5', '$param:a.b', '$url')),
+  {
+    minLength: 1,
+    maxLength: 4,
+  },
+);
+const steps = fc.constantFrom(
+  ['md5'],
+  ['sha1:raw', 'append:$secret', 'hmac-md5'],
+  ['sha512', 'slice:0:8'],
+);
 
 const key = fc.record({ tokens: message, decode: fc.constantFrom(...keyDecodings) });
 
@@ -85,7 +96,10 @@ const anyFields: fc.Arbitrary<Recipe> = fc.record({
     kvSep: fc.string(),
     pairSep: fc.string(),
     pairEnd: fc.constantFrom('', '$secret', ';'),
-    escape: fc.dictionary(fc.string({ minLength: 1 }), fc.string(), { maxKeys: 2, noNullPrototype: true }),
+    escape: fc.dictionary(fc.string({ minLength: 1 }), fc.string(), {
+      maxKeys: 2,
+      noNullPrototype: true,
+    }),
     encode: fc.constantFrom(...textEncodings),
     case: fc.constantFrom(...cases),
     nameCase: fc.constantFrom(...cases),
@@ -132,7 +146,10 @@ test('any recipe comes back whole from its short form, as JSON', () => {
 });
 
 const part = { message: ['x'], steps: ['md5'] };
-const inSub = (change: object, others = {}) => ({ ...short, sub: { a: { ...part, ...change }, ...others } });
+const inSub = (change: object, others = {}) => ({
+  ...short,
+  sub: { a: { ...part, ...change }, ...others },
+});
 
 test.each<[object, string]>([
   [{ steps: ['md5'] }, 'sign.message: is missing'],
@@ -143,17 +160,29 @@ test.each<[object, string]>([
   [{ ...short, steps: ['md5', 'md6'] }, 'sign.steps[1]: unknown step md6'],
   [{ ...short, steps: ['md5:HEx'] }, 'sign.steps[0]: unknown step md5:HEx'],
   [{ ...short, steps: ['md5', 'append:$nonce'] }, 'sign.steps[1]: unknown token $nonce'],
-  [{ ...short, steps: ['md5:raw', 'upper', 'md5'] }, 'sign.steps[1]: upper takes text, not the raw bytes'],
-  [{ ...short, steps: ['md5', 'append:$secret'] }, 'sign.steps[1]: $secret without a digest after it'],
+  [
+    { ...short, steps: ['md5:raw', 'upper', 'md5'] },
+    'sign.steps[1]: upper takes text, not the raw bytes',
+  ],
+  [
+    { ...short, steps: ['md5', 'append:$secret'] },
+    'sign.steps[1]: $secret without a digest after it',
+  ],
   [{ ...short, params: null }, 'sign.params: must be an object'],
   [{ ...short, params: { order: 'names' } }, 'sign.params.order: cannot be "names"'],
   [{ ...short, params: { order: ['a', 1] } }, 'sign.params.order[1]: must be a text'],
   [{ ...short, params: { sort: 'name' } }, 'sign.params.sort: unknown field'],
   [{ ...short, params: JSON.parse('{"__proto__": 1}') }, 'sign.params.__proto__: unknown field'],
-  [{ ...short, params: { names: false, values: false } }, 'sign.params: names and values are both false'],
+  [
+    { ...short, params: { names: false, values: false } },
+    'sign.params: names and values are both false',
+  ],
   [{ ...short, params: { escape: { a: null } } }, 'sign.params.escape.a: must be a text'],
   [{ ...short, params: { pairEnd: '$params' } }, 'sign.params.pairEnd: takes no token but $secret'],
-  [{ ...short, params: { order: ['a'], add: { k: '$secret' } } }, 'sign.params.add: k is not in the order'],
+  [
+    { ...short, params: { order: ['a'], add: { k: '$secret' } } },
+    'sign.params.add: k is not in the order',
+  ],
   [{ ...short, params: { add: { k: '$params' } } }, 'sign.params.add.k: takes no $params'],
   [{ ...short, params: { add: { k: '$sub:a' } } }, 'sign.params.add.k: takes no $sub'],
   [{ ...short, params: { add: { k: 1 } } }, 'sign.params.add.k: must be a text'],
@@ -201,5 +230,7 @@ test('an error carries the field, and the hint says what may stand there', () =>
     { params: { escape: { '\udc00': '' } } },
     { params: { add: { k: '\ude00' } } },
   ])
-    expect(() => parseRecipe({ ...short, ...half })).toThrow('recipe: has a text with half of a character');
+    expect(() => parseRecipe({ ...short, ...half })).toThrow(
+      'recipe: has a text with half of a character',
+    );
 });

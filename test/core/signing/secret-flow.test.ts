@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileParamText } from '../../../src/core/signing/params.js';
-import { type KeyDecoding, type RecipeJson, recipeDefaults } from '../../../src/core/signing/recipe.js';
+import {
+  type KeyDecoding,
+  type RecipeJson,
+  recipeDefaults,
+} from '../../../src/core/signing/recipe.js';
 import { parseRecipe, parseSigningRecipes } from '../../../src/core/signing/recipe-json.js';
 
 type Given = Partial<RecipeJson>;
 const cut = (place: string) => `${place}: slice takes a digest, and nothing else`;
-const caseOf = (place: string) => `${place}: loses a part of the secret: the letter case of its base64`;
+const caseOf = (place: string) =>
+  `${place}: loses a part of the secret: the letter case of its base64`;
 const sub = (...steps: string[]) => ({ a: { message: ['x'], steps } });
 const text = (message: string, ...steps: string[]): Given => ({
   message: [message],
@@ -34,9 +39,17 @@ test.each<[string, Given, string]>([
   ['the whole, so far', text('$secret', 'slice:0:9999', 'md5'), cut('steps[0]')],
   ['changed text', text('$secret.rfc3986', 'upper', 'slice:0:3', 'md5'), cut('steps[1]')],
   ['its base64', text('$secret.base64', 'slice:0:4', 'md5'), cut('steps[0]')],
-  ['what is behind a digest', text('x', 'md5', 'append:$secret', 'slice:32:35', 'md5'), cut('steps[2]')],
+  [
+    'what is behind a digest',
+    text('x', 'md5', 'append:$secret', 'slice:32:35', 'md5'),
+    cut('steps[2]'),
+  ],
   ['what is before it', text('x', 'prepend:$secret', 'slice:0:3', 'md5'), cut('steps[1]')],
-  ['a sub', ofSub({ a: { message: ['$secret'], steps: ['slice:0:3', 'md5'] } }), cut('sub.a.steps[0]')],
+  [
+    'a sub',
+    ofSub({ a: { message: ['$secret'], steps: ['slice:0:3', 'md5'] } }),
+    cut('sub.a.steps[0]'),
+  ],
   ['text behind a sub', ofSub(sub('md5', 'append:$secret', 'slice:32:35')), cut('sub.a.steps[2]')],
   [
     'a sub in a sub',
@@ -46,7 +59,11 @@ test.each<[string, Given, string]>([
     }),
     cut('sub.b.steps[2]'),
   ],
-  ['a sub with the secret', ofSub(sub('md5', 'append:$secret'), 'slice:32:35', 'md5'), cut('steps[0]')],
+  [
+    'a sub with the secret',
+    ofSub(sub('md5', 'append:$secret'), 'slice:32:35', 'md5'),
+    cut('steps[0]'),
+  ],
   ['a value', held({}, '$values', 'slice:0:3', 'md5'), cut('steps[0]')],
   ['a pair', held({}, '$params', 'slice:0:5', 'md5'), cut('steps[0]')],
   [
@@ -56,8 +73,16 @@ test.each<[string, Given, string]>([
   ],
   ['a name list', byValue, 'params.order: $names would show the place'],
   ['names alone', held({ order: 'value', values: false }), 'params.order: $params would show'],
-  ['a key of names', { ...held({ order: 'pair' }), key: { tokens: ['$names'] } }, 'params.order: $names'],
-  ['names in a step', held({ order: 'pair-nocase' }, 'x', 'append:$names', 'md5'), 'params.order: $names'],
+  [
+    'a key of names',
+    { ...held({ order: 'pair' }), key: { tokens: ['$names'] } },
+    'params.order: $names',
+  ],
+  [
+    'names in a step',
+    held({ order: 'pair-nocase' }, 'x', 'append:$names', 'md5'),
+    'params.order: $names',
+  ],
   [
     'names in a sub',
     { ...byValue, ...ofSub({ a: { message: ['$names'], steps: ['md5'] } }) },
@@ -67,7 +92,11 @@ test.each<[string, Given, string]>([
   ['merged letters', held({ escape: { a: 'xa', b: 'xa' } }), 'params.escape: would replace'],
   ['two prefixes', held({ escape: { a: 'xa', b: 'yb' } }), 'params.escape: would replace'],
   ['replaced words', held({ escape: { ab: 'xab' } }), 'params.escape: would replace'],
-  ['a letter and a replaced word', held({ escape: { b: 'xb', ab: 'xab' } }), 'params.escape: would replace'],
+  [
+    'a letter and a replaced word',
+    held({ escape: { b: 'xb', ab: 'xab' } }),
+    'params.escape: would replace',
+  ],
   [
     'an added value',
     held({ add: { k: 'a$secret.reverse' } }, '$params', 'slice:0:3', 'md5'),
@@ -84,13 +113,25 @@ test.each<[string, Given, string]>([
     held({ add: { k: '$secret.base64' }, case: 'lower' }),
     caseOf('params.case'),
   ],
-  ['base64 in an added value', held({ add: { k: '$secret.base64.upper' } }), caseOf('params.add.k')],
+  [
+    'base64 in an added value',
+    held({ add: { k: '$secret.base64.upper' } }),
+    caseOf('params.add.k'),
+  ],
   ['the key of a sub', ofSub(keyed('$secret.base64.lower')), caseOf('sub.a.key.tokens')],
-  ['its length', text('$secret$secret.length'), 'message: gives away a part of the secret: its length'],
+  [
+    'its length',
+    text('$secret$secret.length'),
+    'message: gives away a part of the secret: its length',
+  ],
   ['its digits', text('$secret$secret.date'), 'message: gives away a part of the secret: its date'],
   ['reversed text', text('$secret.reverse', 'slice:0:3', 'md5'), cut('steps[0]')],
   ['base64 in lower case', text('$secret.base64.lower'), caseOf('message')],
-  ['base64 of a block', { ...held({}), encode: { block: 'base64', lower: true } }, caseOf('encode.lower')],
+  [
+    'base64 of a block',
+    { ...held({}), encode: { block: 'base64', lower: true } },
+    caseOf('encode.lower'),
+  ],
   ['base64 folded by a step', text('$secret.base64', 'upper', 'md5'), caseOf('steps[0]')],
   [
     'base64 in the key',
@@ -128,21 +169,34 @@ test.each<[string, Given]>([
   ],
   [
     'its letter case',
-    { params: { add: { k: '$secret' } }, message: ['$params', '$secret.upper'], encode: { lower: true } },
+    {
+      params: { add: { k: '$secret' } },
+      message: ['$params', '$secret.upper'],
+      encode: { lower: true },
+    },
   ],
   ['names by name', { params: { add: { k: '$secret' } }, message: ['$names', '$values'] }],
   [
     'names by pair',
-    { params: { add: { k: '$secret' }, order: 'pair', values: false }, message: ['$params', '$secret'] },
+    {
+      params: { add: { k: '$secret' }, order: 'pair', values: false },
+      message: ['$params', '$secret'],
+    },
   ],
   [
     'a digest of it among sorted names',
     { params: { add: { k: '$secret.md5' }, order: 'value' }, message: ['$names'] },
   ],
-  ['its JSON', { params: { add: { k: '$secret' }, json: 'both', case: 'lower' }, message: ['$params'] }],
+  [
+    'its JSON',
+    { params: { add: { k: '$secret' }, json: 'both', case: 'lower' }, message: ['$params'] },
+  ],
   [
     'backslashes',
-    { params: { add: { k: '$secret' }, escape: { '\\': '\\\\', ':': '\\:' } }, message: ['$params'] },
+    {
+      params: { add: { k: '$secret' }, escape: { '\\': '\\\\', ':': '\\:' } },
+      message: ['$params'],
+    },
   ],
   ['other values replaced', { params: { escape: { a: '' } }, message: ['$params', '$secret'] }],
 ])('rules that keep the whole secret are taken: %s', (_, given) => {

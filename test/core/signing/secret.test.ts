@@ -48,7 +48,12 @@ describe('a secret is not printed', () => {
     ],
     [
       'in a copy',
-      () => inspect([structuredClone(secret), deserialize(serialize(secret)), Object.assign({}, secret)]),
+      () =>
+        inspect([
+          structuredClone(secret),
+          deserialize(serialize(secret)),
+          Object.assign({}, secret),
+        ]),
     ],
     ['in the bytes of a copy', () => serialize(holder.secrets).toString('latin1')],
     ['in a Buffer', () => Buffer.from(secret as unknown as string).toString()],
@@ -70,7 +75,8 @@ describe('a secret is not printed', () => {
       };
       const client = new UserInfoClient({ ...options, platform: { signing: defaultRecipes } });
       const shown =
-        inspect(client, { depth: null, showHidden: true, customInspect: false }) + JSON.stringify(client);
+        inspect(client, { depth: null, showHidden: true, customInspect: false }) +
+        JSON.stringify(client);
       expect(shown).not.toContain(text);
     }
   });

@@ -14,7 +14,8 @@ const request = requestOf(
   { method: 'PUT', body: 'x=1', extra: { 'X-Nonce': 'n/1', 'a:b': 'c' } },
 );
 
-const message = (...entries: string[]) => signWith({ message: entries, steps: ['md5'] }, request).message;
+const message = (...entries: string[]) =>
+  signWith({ message: entries, steps: ['md5'] }, request).message;
 
 test('every token stands for its part of the request', () => {
   expect(message('$method', ' ', '$url')).toBe('PUT https://api.example.com:8443/v1/users');
@@ -65,7 +66,9 @@ test.each([
   ['<$[$$$body$$|]>', { body: 'x' }, '<$x$>'],
   ['$[$extra:X-No]', {}, ''],
 ])('%s is a text around a token that has a value', (text, change, expected) => {
-  expect(signWith({ message: [text], steps: ['md5'] }, requestOf([], change)).message).toBe(expected);
+  expect(signWith({ message: [text], steps: ['md5'] }, requestOf([], change)).message).toBe(
+    expected,
+  );
 });
 
 test.each(['$[]', '$[$body$path]', '$[$[?$query]]'])('%s has not one token', (text) => {
@@ -74,14 +77,17 @@ test.each(['$[]', '$[$body$path]', '$[$[?$query]]'])('%s has not one token', (te
 
 test('reverse keeps a surrogate pair', () => {
   expect(
-    signWith({ message: ['$body.reverse'], steps: ['md5'] }, requestOf([], { body: 'a😀b' })).message,
+    signWith({ message: ['$body.reverse'], steps: ['md5'] }, requestOf([], { body: 'a😀b' }))
+      .message,
   ).toBe('b😀a');
 });
 
 test('a parameter that the request does not have is an empty text, a header is an error', () => {
   expect(message('[', '$param:none', ']')).toBe('[]');
   for (const name of ['none', 'constructor'])
-    expect(() => message(`$extra:${name}`)).toThrow(`$extra:${name}: the request has no such header`);
+    expect(() => message(`$extra:${name}`)).toThrow(
+      `$extra:${name}: the request has no such header`,
+    );
 });
 
 test('join stands between the entries, not inside them', () => {
@@ -107,9 +113,12 @@ test.each([
 
 test('any text can be written as a literal by doubling its dollars', () => {
   fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom('$', '{', 'a', '.', '中', '\ud83d') }), (text) => {
-      expect(parseTemplate(text.replaceAll('$', '$$$$'), 'x').parts.join('')).toBe(text);
-    }),
+    fc.property(
+      fc.string({ unit: fc.constantFrom('$', '{', 'a', '.', '中', '\ud83d') }),
+      (text) => {
+        expect(parseTemplate(text.replaceAll('$', '$$$$'), 'x').parts.join('')).toBe(text);
+      },
+    ),
     { numRuns: 40 },
   );
 });

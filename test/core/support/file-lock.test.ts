@@ -22,7 +22,9 @@ import { FileLockedError, lockFile, silentLocks } from '../../../src/core/suppor
 import { builtModule } from '../../support/built-module.js';
 import { lockRecord, pidSpace, startOf } from '../../support/lock-record.js';
 
-const module = await builtModule(join(import.meta.dirname, '../../../src/core/support/file-lock.ts'));
+const module = await builtModule(
+  join(import.meta.dirname, '../../../src/core/support/file-lock.ts'),
+);
 
 function newLock(): string {
   const folder = mkdtempSync(join(tmpdir(), 'userinfo-lock-'));
@@ -39,8 +41,14 @@ const elsewhere: [string, () => string][] = [
 if (isLinux) {
   const here = pidSpace();
   elsewhere.push(
-    ['of another PID namespace', () => lockRecord({ pid: ended(), space: here.replace(/\d+]/, '1]') })],
-    ['of an earlier boot', () => lockRecord({ pid: ended(), space: here.replace(/^[^ ]+/, randomUUID()) })],
+    [
+      'of another PID namespace',
+      () => lockRecord({ pid: ended(), space: here.replace(/\d+]/, '1]') }),
+    ],
+    [
+      'of an earlier boot',
+      () => lockRecord({ pid: ended(), space: here.replace(/^[^ ]+/, randomUUID()) }),
+    ],
     ['without a namespace', () => lockRecord({ pid: ended(), space: '' })],
   );
 }
@@ -104,7 +112,10 @@ describe('lockFile', () => {
     ...(process.platform === 'win32'
       ? []
       : [
-          ['a named pipe', (path) => execFileSync('mkfifo', [path])] as [string, (path: string) => void],
+          ['a named pipe', (path) => execFileSync('mkfifo', [path])] as [
+            string,
+            (path: string) => void,
+          ],
           ['a link to a device', (path) => symlinkSync('/dev/zero', path)] as [
             string,
             (path: string) => void,
@@ -116,7 +127,11 @@ describe('lockFile', () => {
     const found = lstatSync(path);
     await expect(lockFile(path)).rejects.toThrow(`${path} is not a lock of userinfo`);
     await expect(silentLocks([path], 0)).rejects.toThrow(`${path} is not a lock of userinfo`);
-    expect(lstatSync(path)).toMatchObject({ ino: found.ino, size: found.size, mtimeMs: found.mtimeMs });
+    expect(lstatSync(path)).toMatchObject({
+      ino: found.ino,
+      size: found.size,
+      mtimeMs: found.mtimeMs,
+    });
     expect(readdirSync(dirname(path))).toEqual(['lock']);
   });
 
@@ -141,27 +156,34 @@ describe('lockFile', () => {
     },
   );
 
-  it.skipIf(!isLinux)('takes over the lock of a killed process that its parent has not noticed', async () => {
-    const path = newLock();
-    // A program that waits for no child takes the place of the shell, which may have waited for it before.
-    const parent = spawn('sh', ['-c', 'sleep 30 & echo $!; exec sleep 30']);
-    onTestFinished(() => void parent.kill());
-    const pid = Number(await new Promise((resolve) => parent.stdout.once('data', resolve)));
-    writeFileSync(path, lockRecord({ pid, start: startOf(pid) }));
-    await expect(lockFile(path)).rejects.toThrow(FileLockedError);
-    await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
-    process.kill(pid, 'SIGKILL');
-    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
-    (await lockFile(path))();
-  });
+  it.skipIf(!isLinux)(
+    'takes over the lock of a killed process that its parent has not noticed',
+    async () => {
+      const path = newLock();
+      // A program that waits for no child takes the place of the shell, which may have waited for
+      // it before.
+      const parent = spawn('sh', ['-c', 'sleep 30 & echo $!; exec sleep 30']);
+      onTestFinished(() => void parent.kill());
+      const pid = Number(await new Promise((resolve) => parent.stdout.once('data', resolve)));
+      writeFileSync(path, lockRecord({ pid, start: startOf(pid) }));
+      await expect(lockFile(path)).rejects.toThrow(FileLockedError);
+      await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
+      process.kill(pid, 'SIGKILL');
+      await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
+      (await lockFile(path))();
+    },
+  );
 
-  it.each([['of a process that runs', ours], ...elsewhere])('leaves a lock %s alone', async (_, left) => {
-    const path = newLock();
-    const content = left();
-    writeFileSync(path, content);
-    await expect(lockFile(path)).rejects.toThrow(FileLockedError);
-    expect(readFileSync(path, 'utf8')).toBe(content);
-  });
+  it.each([['of a process that runs', ours], ...elsewhere])(
+    'leaves a lock %s alone',
+    async (_, left) => {
+      const path = newLock();
+      const content = left();
+      writeFileSync(path, content);
+      await expect(lockFile(path)).rejects.toThrow(FileLockedError);
+      expect(readFileSync(path, 'utf8')).toBe(content);
+    },
+  );
 
   it('renews its own lock', async () => {
     const path = newLock();
@@ -171,27 +193,33 @@ describe('lockFile', () => {
     release();
   });
 
-  it.each(elsewhere)('takes over a lock %s with consent, unless it is renewed meanwhile', async (_, left) => {
-    const path = newLock();
-    const content = left();
-    writeFileSync(path, content);
-    const renewing = silentLocks([path], 10_000);
-    const other = setInterval(() => utimesSync(path, new Date(), new Date()), 20);
-    onTestFinished(() => clearInterval(other));
-    await expect(renewing).rejects.toThrow(FileLockedError);
-    clearInterval(other);
+  it.each(elsewhere)(
+    'takes over a lock %s with consent, unless it is renewed meanwhile',
+    async (_, left) => {
+      const path = newLock();
+      const content = left();
+      writeFileSync(path, content);
+      const renewing = silentLocks([path], 10_000);
+      const other = setInterval(() => utimesSync(path, new Date(), new Date()), 20);
+      onTestFinished(() => clearInterval(other));
+      await expect(renewing).rejects.toThrow(FileLockedError);
+      clearInterval(other);
 
-    const silent = await silentLocks([path], 200);
-    expect([...silent]).toEqual([content]);
-    const release = await lockFile(path, silent);
-    // The consent was about another lock.
-    await expect(lockFile(path, silent)).rejects.toThrow(FileLockedError);
-    release();
-  });
+      const silent = await silentLocks([path], 200);
+      expect([...silent]).toEqual([content]);
+      const release = await lockFile(path, silent);
+      // The consent was about another lock.
+      await expect(lockFile(path, silent)).rejects.toThrow(FileLockedError);
+      release();
+    },
+  );
 
   it('does not take the consent for a lock that another process puts in its place', async () => {
     const path = newLock();
-    const [first, second] = [1, 2].map((pid) => lockRecord({ pid, host: 'elsewhere' })) as [string, string];
+    const [first, second] = [1, 2].map((pid) => lockRecord({ pid, host: 'elsewhere' })) as [
+      string,
+      string,
+    ];
     writeFileSync(path, first);
     const watching = silentLocks([path], 200);
     writeFileSync(path, second);
@@ -215,7 +243,9 @@ describe('lockFile', () => {
   it('takes no lock of a process that runs over with consent', async () => {
     const path = newLock();
     const release = await lockFile(path);
-    expect([...(await silentLocks([path], 0))]).toEqual(isLinux ? [] : [readFileSync(path, 'utf8')]);
+    expect([...(await silentLocks([path], 0))]).toEqual(
+      isLinux ? [] : [readFileSync(path, 'utf8')],
+    );
     release();
   });
 
@@ -223,7 +253,8 @@ describe('lockFile', () => {
     const path = newLock();
     writeFileSync(path, lockRecord({ pid: ended() }));
     const [reached, go] = [`${path}.reached`, `${path}.go`];
-    // Pauses this process, and nothing of the product, between what it saw and what it does about it.
+    // Pauses this process, and nothing of the product, between what it saw and what it does about
+    // it.
     const script = `
       import fs, { existsSync } from 'node:fs';
       import { syncBuiltinESMExports } from 'node:module';

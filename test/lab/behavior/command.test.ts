@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { parsePlatform } from '../../../src/core/platform/platform.js';
 import { deploymentVariables } from '../../support/cli.js';
-import { type Instead, keys, md5, phpWithProfiles, secret, signed, signing } from './php-platform.js';
+import {
+  type Instead,
+  keys,
+  md5,
+  phpWithProfiles,
+  secret,
+  signed,
+  signing,
+} from './php-platform.js';
 
 /** What the operator of that platform would write down. */
 const operatorsFile = {
@@ -64,9 +72,14 @@ it('learns by refused reads alone, and says what it cannot know', async () => {
   }
   // Something else may be refused in all requests.
   const control = refusals.find(({ code }: { code: number }) => code === 1006);
-  expect(control).toMatchObject({ means: 'codeNotValid', unclear: expect.stringContaining('needs --code') });
+  expect(control).toMatchObject({
+    means: 'codeNotValid',
+    unclear: expect.stringContaining('needs --code'),
+  });
   type Point = { field: string; found: boolean; detail: string };
-  const open = points.flatMap(({ field, found, detail }: Point) => (found ? [] : [[field, detail]]));
+  const open = points.flatMap(({ field, found, detail }: Point) =>
+    found ? [] : [[field, detail]],
+  );
   expect(Object.fromEntries(open)).toEqual({
     absent: 'needs --code',
     empty_object: 'needs --code',
@@ -107,7 +120,19 @@ it('describes the platform rightly with a test user, in a file and in the profil
   expect(php.requests).toHaveLength(0);
 
   const files = ['--save', 'learned.json', '--save-profile'];
-  const args = ['probe', '--pause', '1ms', '-p', 'php', '--code', '-', '--union-id', 'u1', '--yes', ...files];
+  const args = [
+    'probe',
+    '--pause',
+    '1ms',
+    '-p',
+    'php',
+    '--code',
+    '-',
+    '--union-id',
+    'u1',
+    '--yes',
+    ...files,
+  ];
   const done = await machine.run(args, { env, stdin: 'fresh-code-1\r\n\nfresh-code-2 \n' });
   expect(done.status, done.stderr).toBe(0);
   expect(done.stderr).toContain('"userinfo serve --platform learned.json" answers so');
@@ -150,7 +175,10 @@ it('describes the platform rightly with a test user, in a file and in the profil
     status: 0,
   });
   const again = await probe('-p', 'php', '--save', 'learned.json');
-  expect(again).toMatchObject({ status: 2, stderr: expect.stringContaining('cannot be written: it exists') });
+  expect(again).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('cannot be written: it exists'),
+  });
 });
 
 it('keeps all codes of a meaning, puts what refuses a caller last, and knows the clock of the platform', async () => {
@@ -185,13 +213,16 @@ it.each<[section: string, title: string, isFault: (parameters: Parameters) => bo
   ['§5', 'a wrong sign', (given) => hasWrongSign(given) && !hasWrongAppSign(given)],
   ['§8', 'a random of 7 characters', ({ random }) => random?.length === 7],
   ['§8', 'a timestamp of 9 digits', ({ timestamp }) => timestamp?.length === 9],
-])('finds the rule of %s that a platform breaks: %s is accepted', async (section, title, isFault) => {
-  const done = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
-  php.instead = (parameters) => (isFault(parameters) ? [200, done] : undefined);
-  const { breaks } = JSON.parse((await probe('-p', 'php', '--json')).stdout);
-  const accepted = breaks.filter(({ what }: { what: string }) => what.endsWith('is accepted'));
-  expect(accepted).toMatchObject([{ section, what: `${title} is accepted` }]);
-});
+])(
+  'finds the rule of %s that a platform breaks: %s is accepted',
+  async (section, title, isFault) => {
+    const done = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
+    php.instead = (parameters) => (isFault(parameters) ? [200, done] : undefined);
+    const { breaks } = JSON.parse((await probe('-p', 'php', '--json')).stdout);
+    const accepted = breaks.filter(({ what }: { what: string }) => what.endsWith('is accepted'));
+    expect(accepted).toMatchObject([{ section, what: `${title} is accepted` }]);
+  },
+);
 
 it('believes no code that answers unrelated faults', async () => {
   php.alike = '{"code":999,"msg":"error","data":[]}';
@@ -208,8 +239,13 @@ it('says what it will send to production, and sends nothing without an answer', 
   expect(done.stderr).toContain('production: profile "live"');
   expect(done.stderr).toContain('Send this to production?');
   expect(php.requests).toHaveLength(0);
-  const unsaved = await machine.run(['probe', '--save-profile'], { env: deploymentVariables(php.url) });
-  expect(unsaved).toMatchObject({ status: 2, stderr: expect.stringContaining('no profile is in use') });
+  const unsaved = await machine.run(['probe', '--save-profile'], {
+    env: deploymentVariables(php.url),
+  });
+  expect(unsaved).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('no profile is in use'),
+  });
   const stored = readFileSync(machine.profileFile, 'utf8');
   writeFileSync(machine.profileFile, stored.replace('{', '{"later":1,'));
   const unwritable = await probe('-p', 'php', '--save-profile');
@@ -219,9 +255,12 @@ it('says what it will send to production, and sends nothing without an answer', 
 });
 
 it('says that the signatures may be wrong, and leaves open what depends on them', async () => {
-  const done = await machine.run(['probe', '--pause', '1ms', '-p', 'php', '--platform', '', '--json'], {
-    env,
-  });
+  const done = await machine.run(
+    ['probe', '--pause', '1ms', '-p', 'php', '--platform', '', '--json'],
+    {
+      env,
+    },
+  );
   expect(done.status).toBe(0);
   expect(done.stderr).toContain('an unknown code is answered like a wrong sign');
   const { platform, points } = JSON.parse(done.stdout);
@@ -250,15 +289,23 @@ it('shows no secret that the platform shows, nor what was sent', async () => {
   const before = machine.printed.length;
   const done = await probe('-p', 'php', '--save', 'echoed.json');
   expect(done.status).toBe(0);
-  const printed = machine.printed.slice(before) + readFileSync(join(machine.folder, 'echoed.json'), 'utf8');
-  const sent = php.requests.flatMap(({ parameters: { code, sign, app_sign } }) => [code, sign, app_sign]);
+  const printed =
+    machine.printed.slice(before) + readFileSync(join(machine.folder, 'echoed.json'), 'utf8');
+  const sent = php.requests.flatMap(({ parameters: { code, sign, app_sign } }) => [
+    code,
+    sign,
+    app_sign,
+  ]);
   for (const hidden of [secret, expected, keys.app_key, ...sent])
     if (hidden) expect(printed).not.toContain(hidden);
 });
 
 const refused: Instead = [429, '{"code":5,"msg":"blocked","data":[]}', { 'retry-after': '3600' }];
 
-/** Limits of platforms: what is answered instead of the request with this number, and what that is to the probe. */
+/**
+ * Limits of platforms: what is answered instead of the request with this number, and what that is
+ * to the probe.
+ */
 const limits: readonly (readonly [
   name: string,
   instead: (number: number) => Instead | undefined,
@@ -360,7 +407,10 @@ it.each([
   const file = `${name.replaceAll(' ', '-')}.json`;
   const done = await probe('-p', 'php', '--save', file);
   expect(done.status, done.stderr).toBe(0);
-  const { result_codes } = parsePlatform(JSON.parse(readFileSync(join(machine.folder, file), 'utf8')), 'it');
+  const { result_codes } = parsePlatform(
+    JSON.parse(readFileSync(join(machine.folder, file), 'utf8')),
+    'it',
+  );
   expect(Object.keys(result_codes ?? {})).toEqual(['1001', '1003', '1005', '9404', '9405', '-2']);
 });
 
@@ -377,7 +427,9 @@ it.each<[string, Instead, number, string]>([
 });
 
 it('stops at Ctrl-C, and saves nothing', async () => {
-  const child = machine.start(['probe', '--pause', '20s', '-p', 'php', '--save', 'never.json'], { env });
+  const child = machine.start(['probe', '--pause', '20s', '-p', 'php', '--save', 'never.json'], {
+    env,
+  });
   let stderr = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr += chunk.toString();

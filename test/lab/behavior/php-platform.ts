@@ -69,7 +69,10 @@ export class PhpPlatform {
 
   async start(): Promise<void> {
     this.#server = await httpServer(({ method, path, query, body: form }, response) => {
-      const parameters = Object.fromEntries([...new URLSearchParams(query), ...new URLSearchParams(form)]);
+      const parameters = Object.fromEntries([
+        ...new URLSearchParams(query),
+        ...new URLSearchParams(form),
+      ]);
       this.requests.push({ method, path, parameters });
       const instead = this.instead?.(parameters);
       if (instead === 'reset') {
@@ -79,14 +82,17 @@ export class PhpPlatform {
       const [status, own, headers] = instead ?? [200, this.#answer(method, path, parameters)];
       const body = /"code":(?:200|1003|1006)\b/.test(own) ? own : (this.alike ?? own);
       const date = new Date(Date.now() + this.ahead).toUTCString();
-      response.writeHead(status, { 'content-type': 'text/html; charset=UTF-8', date, ...headers }).end(body);
+      response
+        .writeHead(status, { 'content-type': 'text/html; charset=UTF-8', date, ...headers })
+        .end(body);
     });
   }
 
   #answer(method: string, path: string, given: Record<string, string>): string {
     const isRead = path === pathOf('user_info_for_third');
     // The gateway has other envelopes.
-    if (!isRead && path !== pathOf('passback_user_info')) return '{"code":9404,"message":"no route"}';
+    if (!isRead && path !== pathOf('passback_user_info'))
+      return '{"code":9404,"message":"no route"}';
     if (method !== (isRead ? 'GET' : 'PUT')) return '{"code":9405,"message":"bad method"}';
     const refuse = (code: number, msg: string) =>
       JSON.stringify({ code, msg: msg + this.behind(this.requests.length), data: [] });
@@ -99,7 +105,8 @@ export class PhpPlatform {
       isRead ? 'code' : 'user_info',
     ])
       if (!given[name]) return refuse(1001, 'param error');
-    if ((given.random ?? '').length < 8 || given.timestamp?.length !== 10) return refuse(1001, 'param error');
+    if ((given.random ?? '').length < 8 || given.timestamp?.length !== 10)
+      return refuse(1001, 'param error');
     if (given.app_key !== keys.app_key || given.tenant_code !== keys.tenant_code)
       return refuse(-2, 'app error');
     if (Math.abs(Math.floor((Date.now() + this.ahead) / 1000) - Number(given.timestamp)) > 120)
@@ -113,7 +120,11 @@ export class PhpPlatform {
     const left = this.codes.get(given.code ?? '') ?? 0;
     if (left === 0) return refuse(1006, 'code error');
     this.codes.set(given.code ?? '', left - 1);
-    const all: Record<string, unknown> = { mobile: '13800001111', wx_nickname: 'Ming', ...this.user };
+    const all: Record<string, unknown> = {
+      mobile: '13800001111',
+      wx_nickname: 'Ming',
+      ...this.user,
+    };
     const names = given.info_name?.split(',');
     if (names !== undefined) {
       const lists = { device_info: '[]', location_info: {} };
@@ -122,7 +133,9 @@ export class PhpPlatform {
     }
     const basic_info = wholeBasicInfo('wx_', { mobile: '13800001111', wx_nickname: 'Ming' });
     const extension_info = Object.keys(this.user).length === 0 ? [] : this.user;
-    return succeed(JSON.stringify({ union_id: 'u1', basic_info, extension_info, login_device_info: [] }));
+    return succeed(
+      JSON.stringify({ union_id: 'u1', basic_info, extension_info, login_device_info: [] }),
+    );
   }
 
   #write(
@@ -131,7 +144,8 @@ export class PhpPlatform {
     succeed: (data: string) => string,
   ): string {
     const given = JSON.parse(user_info);
-    if (!union_id && (!primary_key || given[primary_key] === undefined)) return refuse(1001, 'param error');
+    if (!union_id && (!primary_key || given[primary_key] === undefined))
+      return refuse(1001, 'param error');
     if (Object.values(given).some((value) => typeof value === 'object' && value !== null))
       return refuse(1008, 'not flat');
     // It takes reserved keys, though it should not.
@@ -142,7 +156,10 @@ export class PhpPlatform {
   }
 }
 
-/** That platform, and a machine with two profiles for it: `php` of a test deployment, `live` of production. */
+/**
+ * That platform, and a machine with two profiles for it: `php` of a test deployment, `live` of
+ * production.
+ */
 export async function phpWithProfiles() {
   const machine = new Machine();
   const php = new PhpPlatform();
@@ -150,10 +167,20 @@ export async function phpWithProfiles() {
   const run = (...args: string[]) => machine.run(args, { env: { SECRET: secret } });
   const probe = (...args: string[]) => run('probe', '--pause', '1ms', ...args);
   writeFileSync(join(machine.folder, 'signing.json'), JSON.stringify({ signing }));
-  const values = Object.entries(keys).flatMap(([name, value]) => [`--${name.replace('_', '-')}`, value]);
+  const values = Object.entries(keys).flatMap(([name, value]) => [
+    `--${name.replace('_', '-')}`,
+    value,
+  ]);
   const environments = { php: 'test', live: 'production' };
   for (const [name, environment] of Object.entries(environments)) {
-    const where = ['--environment', environment, '--base-url', php.url, '--platform', 'signing.json'];
+    const where = [
+      '--environment',
+      environment,
+      '--base-url',
+      php.url,
+      '--platform',
+      'signing.json',
+    ];
     const own = ['--app-secret-env', 'SECRET', '--yes'];
     const added = await run('profile', 'add', name, ...where, ...values, ...own);
     if (added.status !== 0) throw new Error(added.stderr);

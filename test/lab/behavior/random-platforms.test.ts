@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest';
 import { createTestService, type TestService } from '../../../src/service/index.js';
 import { Machine } from '../../support/cli.js';
-import { type Draft, draftPassback, draftRead, freshRandom, send } from '../../support/foreign-client.js';
+import {
+  type Draft,
+  draftPassback,
+  draftRead,
+  freshRandom,
+  send,
+} from '../../support/foreign-client.js';
 import {
   type Comparison,
   controlOf,
@@ -12,8 +18,14 @@ import {
   type Truth,
 } from './random-platforms.js';
 
-/** Probes the platforms with these numbers, some at a time; `fixed` are traits that are not drawn. */
-async function probeAll(seeds: readonly number[], fixed: object, use: (result: Comparison) => unknown) {
+/**
+ * Probes the platforms with these numbers, some at a time; `fixed` are traits that are not drawn.
+ */
+async function probeAll(
+  seeds: readonly number[],
+  fixed: object,
+  use: (result: Comparison) => unknown,
+) {
   using machine = new Machine();
   machine.apart = true;
   const waiting = [...seeds];
@@ -47,18 +59,29 @@ it('says only what is true of platforms of another making', { timeout: 600_000 }
 const plain = {
   caller: { mistake: null, codes: 5, names_user: true, stale: 0 },
   ...{ limit: null, block: null, hiccup: 0, write_limit: 0, gateway: null, names_refused: false },
-  ...{ may_read: true, may_write: true, needs_scope: false, any_code: false, checks_code_form: false },
+  ...{
+    may_read: true,
+    may_write: true,
+    needs_scope: false,
+    any_code: false,
+    checks_code_form: false,
+  },
   ...{ used_code_differs: false, looking_uses: false, null: 'remove', absent_basic: 'omit' },
 };
 
-it('a service with the saved file answers each fault as the platform', { timeout: 600_000 }, async () => {
+it('a service with the saved file answers each fault as the platform', {
+  timeout: 600_000,
+}, async () => {
   await probeAll([21, 22, 23], plain, async ({ truth, report, open, stderr }) => {
     if (report === null) throw new Error(stderr);
     expect(await unlike(truth, report, open, 46)).toEqual([]);
   });
 });
 
-/** The points that decide how requests of a kind are answered: where one is not known, the service has the default. */
+/**
+ * The points that decide how requests of a kind are answered: where one is not known, the service
+ * has the default.
+ */
 const pointsOf: Readonly<Record<string, readonly string[]>> = {
   old: ['clock_window_seconds', 'timestampOutsideWindow'],
   ahead: ['clock_ahead_seconds', 'clock_window_seconds', 'timestampOutsideWindow'],
@@ -84,7 +107,10 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
 
 const users = [{ union_id: 'u1', basic_info: { mobile: '13800001111', chat_nickname: 'Ming' } }];
 
-/** The kinds of requests that are sent to the platform and to the service: a fault each, with a code that is good. */
+/**
+ * The kinds of requests that are sent to the platform and to the service: a fault each, with a code
+ * that is good.
+ */
 const kinds =
   'whole named used unknown missing random timestamp app tenant app_sign sign old ahead extra scope copy method path write nobody key nested reserved'.split(
     ' ',
@@ -152,8 +178,8 @@ function draftOf(kind: string, number: number, code: string, skew: number): Draf
 }
 
 /**
- * Sends requests to the platform and to a service with its file; returns those that are answered otherwise, unless the
- * report says that it is not known how.
+ * Sends requests to the platform and to a service with its file; returns those that are answered
+ * otherwise, unless the report says that it is not known how.
  */
 async function unlike(
   truth: Truth,
@@ -165,8 +191,16 @@ async function unlike(
     const ofName = refusals.filter(({ means }) => means === name);
     return ofName.length > 0 && ofName.every(({ unclear }) => unclear === null);
   };
-  const isKnown = (point: string) => (point in truth.codes ? isClear(point) : !open.includes(point));
-  const options = { platform, users, appKey: 'k', appSecret: secret, tenantCode: 'acme', channel: 'web' };
+  const isKnown = (point: string) =>
+    point in truth.codes ? isClear(point) : !open.includes(point);
+  const options = {
+    platform,
+    users,
+    appKey: 'k',
+    appSecret: secret,
+    tenantCode: 'acme',
+    channel: 'web',
+  };
   await using service: TestService = await createTestService(options);
   await controlOf(truth, 'calm=1');
   const differences: string[] = [];
@@ -176,11 +210,16 @@ async function unlike(
     const seconds = (number * 37) % 1200;
     const bound = kind === 'old' ? truth.window : truth.ahead;
     // Within two seconds of its end the window depends on the moment.
-    const lead = ['old', 'ahead'].includes(kind) && Math.abs(Number(bound) - seconds) < 3 ? 0 : seconds;
+    const lead =
+      ['old', 'ahead'].includes(kind) && Math.abs(Number(bound) - seconds) < 3 ? 0 : seconds;
     const ask = async (url: string, code: string, skew: number) => {
       const draft = draftOf(kind, lead, code, skew);
       if (kind === 'used' || kind === 'copy')
-        for (let use = 0; use < (kind === 'copy' ? 1 : Math.min(4, Number(truth.uses) || 4)); use += 1)
+        for (
+          let use = 0;
+          use < (kind === 'copy' ? 1 : Math.min(4, Number(truth.uses) || 4));
+          use += 1
+        )
           await send(url, kind === 'copy' ? draft : draftOf(kind, lead, code, skew));
       const { status, envelope } = await send(url, draft);
       return `${envelope.code}, HTTP ${status}`;

@@ -132,7 +132,8 @@ function isTextOf(truth: Truth, name: string, msg: string): boolean {
 }
 
 const isNear = (value: unknown, right: unknown) =>
-  value === right || (typeof value === 'number' && typeof right === 'number' && Math.abs(value - right) <= 1);
+  value === right ||
+  (typeof value === 'number' && typeof right === 'number' && Math.abs(value - right) <= 1);
 
 /** Whether the value of a field of the file is so. */
 const isRight: Readonly<Record<string, (value: unknown, truth: Truth) => boolean>> = {
@@ -154,7 +155,10 @@ const isRight: Readonly<Record<string, (value: unknown, truth: Truth) => boolean
   chat_prefix: (value, truth) => value === truth.prefix,
 };
 
-/** Names of the checks that refuse a fault, where the platform has it: without it the fault is accepted. */
+/**
+ * Names of the checks that refuse a fault, where the platform has it: without it the fault is
+ * accepted.
+ */
 const acceptedIf: Readonly<Record<string, (truth: Truth) => boolean>> = {
   'a code that was never issued': (truth) => truth.any_code === true,
   'a random of 7 characters': (truth) => truth.checks_random === false,
@@ -178,7 +182,8 @@ function falseSentences(truth: Truth, { points, breaks, doubts }: Report): strin
   const isLimited = truth.limit !== null || truth.block !== null;
   for (const doubt of doubts) {
     if (!isLimited && /the platform throttles(?! or)/.test(doubt)) wrong.push(doubt);
-    const isUsual = JSON.stringify(truth.scopes).includes('get_user_info') || truth.scopes === 'any';
+    const isUsual =
+      JSON.stringify(truth.scopes).includes('get_user_info') || truth.scopes === 'any';
     if (isUsual && /get_user_info is refused/.test(doubt)) wrong.push(doubt);
   }
   const { codes, names_user } = truth.caller;
@@ -186,7 +191,8 @@ function falseSentences(truth: Truth, { points, breaks, doubts }: Report): strin
     if (found) continue;
     if (codes > 0 && /needs --code/.test(detail)) wrong.push(`${field}: ${detail}`);
     if (names_user && /needs --union-id/.test(detail)) wrong.push(`${field}: ${detail}`);
-    const isUsual = JSON.stringify(truth.scopes).includes('get_user_info') || truth.scopes === 'any';
+    const isUsual =
+      JSON.stringify(truth.scopes).includes('get_user_info') || truth.scopes === 'any';
     if (isUsual && /get_user_info is refused/.test(detail)) wrong.push(`${field}: ${detail}`);
   }
   return wrong;
@@ -241,7 +247,12 @@ function compareReport(truth: Truth, report: Report) {
     claims += 1;
     if (!isSo(point.value, truth)) wrong.push(`${field}: ${JSON.stringify(point.value)}`);
   }
-  return { wrong, open, right: claims - wrong.length, falseSentences: falseSentences(truth, report) };
+  return {
+    wrong,
+    open,
+    right: claims - wrong.length,
+    falseSentences: falseSentences(truth, report),
+  };
 }
 
 /** The rule of a client that signs the names of a captured read alone. */

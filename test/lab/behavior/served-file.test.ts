@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CallClient } from '../../../src/client/call/client.js';
 import type { ResultCodeName } from '../../../src/core/contract/result-codes.js';
-import { formatPlatform, type PlatformFile, parsePlatform } from '../../../src/core/platform/platform.js';
+import {
+  formatPlatform,
+  type PlatformFile,
+  parsePlatform,
+} from '../../../src/core/platform/platform.js';
 import { compileRecipes } from '../../../src/core/signing/app-signatures.js';
 import { defaultRecipes } from '../../../src/core/signing/presets.js';
 import { Secret } from '../../../src/core/signing/secret.js';
@@ -32,7 +36,10 @@ const observable = [
   'reservedKey',
 ] as const satisfies ResultCodeName[];
 
-/** Result codes: some meanings share one, but for that of an unknown code, from which the others are told apart. */
+/**
+ * Result codes: some meanings share one, but for that of an unknown code, from which the others are
+ * told apart.
+ */
 const anyResultCodes = fc
   .record({
     codes: fc.uniqueArray(fc.integer({ min: -99, max: 9999 }), { minLength: 15, maxLength: 15 }),
@@ -114,9 +121,19 @@ async function learnFrom(service: TestService): Promise<Learned> {
   return learn(await gather(new Exchange(connection, user)));
 }
 
-it('the file that is learned of a service is the file that it was given', { timeout: 600_000 }, async () => {
-  const result_codes = { 7: 'unknownParameter', 8: 'scopeNotAccepted', 9: 'malformedParameter' } as const;
-  const file: PlatformFile = { code_uses: 'unlimited', clock_window_seconds: 'unlimited', result_codes };
+it('the file that is learned of a service is the file that it was given', {
+  timeout: 600_000,
+}, async () => {
+  const result_codes = {
+    7: 'unknownParameter',
+    8: 'scopeNotAccepted',
+    9: 'malformedParameter',
+  } as const;
+  const file: PlatformFile = {
+    code_uses: 'unlimited',
+    clock_window_seconds: 'unlimited',
+    result_codes,
+  };
   const property = fc.asyncProperty(anyPlatform, async (file) => {
     await using original = await serve(file);
     const { fields, refusals } = await learnFrom(original);
@@ -124,7 +141,8 @@ it('the file that is learned of a service is the file that it was given', { time
     for (const field of foundFields) {
       const [one, other] = [found[field], given[field]];
       // To about a second: a window of 59 s and one that ends before 60 s answer alike.
-      const isNear = typeof one === 'number' && typeof other === 'number' && Math.abs(one - other) <= 1;
+      const isNear =
+        typeof one === 'number' && typeof other === 'number' && Math.abs(one - other) <= 1;
       if (!field.startsWith('clock_') || !isNear) expect([field, one]).toEqual([field, other]);
     }
     expect(differencesOf(refusals, given)).toEqual([]);

@@ -34,19 +34,26 @@ it('concludes nothing from passbacks where a right one is refused', async () => 
   const { platform, doubts, points } = JSON.parse(done.stdout);
   expect(codesOf(platform, ...ofPassbacks)).toEqual([]);
   expect(doubts).toEqual([expect.stringContaining('the passback was refused (2005)')]);
-  expect(points).toContainEqual({ field: 'values', found: false, detail: 'the passback was refused' });
+  expect(points).toContainEqual({
+    field: 'values',
+    found: false,
+    detail: 'the passback was refused',
+  });
   expect(passbacks().every(({ parameters }) => parameters.union_id === 'u1')).toBe(true);
 });
 
 it('concludes nothing from passbacks where a right one is refused after them', async () => {
   const refused: Instead = [200, '{"code":2009,"msg":"too many changes of this user","data":[]}'];
-  php.instead = (parameters) => (isPassback(parameters) && passbacks().length > 1 ? refused : undefined);
+  php.instead = (parameters) =>
+    isPassback(parameters) && passbacks().length > 1 ? refused : undefined;
   const done = await probe('-p', 'php', ...user);
   const { platform, refusals, doubts } = JSON.parse(done.stdout);
   expect(codesOf(platform, ...ofPassbacks)).toEqual([]);
   const ofLimit = refusals.filter(({ code }: { code: number }) => code === 2009);
   expect(ofLimit).toHaveLength(ofPassbacks.length);
-  expect(doubts).toEqual([expect.stringContaining(`its removal was not carried out. Remove it: ${command}`)]);
+  expect(doubts).toEqual([
+    expect.stringContaining(`its removal was not carried out. Remove it: ${command}`),
+  ]);
 });
 
 it.each<[string, Instead]>([
@@ -103,7 +110,9 @@ it('says whether a key is still read that was removed', async () => {
   php.codes.set('fresh-code-2', 2);
   // It takes null, and keeps the key.
   php.instead = ({ user_info = '' }) =>
-    user_info.includes('null') ? [200, '{"code":200,"msg":"ok","data":{"union_id":"u1"}}'] : undefined;
+    user_info.includes('null')
+      ? [200, '{"code":200,"msg":"ok","data":{"union_id":"u1"}}']
+      : undefined;
   const codes = ['--code', 'fresh-code-1', '--code', 'fresh-code-2'];
   const done = await probe('-p', 'php', ...codes, ...user);
   expect(done.stderr).toContain('the platform accepted null for it, and keeps it');
@@ -114,15 +123,20 @@ it('says whether a key is still read that was removed', async () => {
 it.each([
   ['stores', true, ["union_id may be left in the user's record"]],
   ['drops', false, []],
-])('says that a reserved key may be left where the platform %s it', async (_, storesReserved, said) => {
-  php.storesReserved = storesReserved;
-  php.codes.set('fresh-code', 20);
-  const done = await probe('-p', 'php', '--code', 'fresh-code', ...user);
-  const { doubts, breaks } = JSON.parse(done.stdout);
-  expect(doubts).toEqual(said.map((text) => expect.stringContaining(text)));
-  expect(breaks).toContainEqual(expect.objectContaining({ what: 'a reserved key in user_info is accepted' }));
-  expect(php.user).toEqual(storesReserved ? { union_id: 'u1' } : {});
-});
+])(
+  'says that a reserved key may be left where the platform %s it',
+  async (_, storesReserved, said) => {
+    php.storesReserved = storesReserved;
+    php.codes.set('fresh-code', 20);
+    const done = await probe('-p', 'php', '--code', 'fresh-code', ...user);
+    const { doubts, breaks } = JSON.parse(done.stdout);
+    expect(doubts).toEqual(said.map((text) => expect.stringContaining(text)));
+    expect(breaks).toContainEqual(
+      expect.objectContaining({ what: 'a reserved key in user_info is accepted' }),
+    );
+    expect(php.user).toEqual(storesReserved ? { union_id: 'u1' } : {});
+  },
+);
 
 it('removes its key, or names it, where the connection is lost', async () => {
   php.instead = ({ user_info = '' }) =>
@@ -186,7 +200,8 @@ it('believes the refusal of a made-up code that has the form of one that was iss
   const issued = 'QWERTYUIOPASDFGHJKLZXCVB';
   php.codes.set(issued, 1);
   const malformed: Instead = [200, '{"code":1013,"msg":"malformed code","data":[]}'];
-  php.instead = ({ code }) => (code === undefined || /^[A-Z]{24}$/.test(code) ? undefined : malformed);
+  php.instead = ({ code }) =>
+    code === undefined || /^[A-Z]{24}$/.test(code) ? undefined : malformed;
   const done = await probe('-p', 'php', '--code', issued, '--yes', '--json');
   const { result_codes } = JSON.parse(done.stdout).platform;
   expect([result_codes['1006'].means, result_codes['1013']]).toEqual(['codeNotValid', undefined]);
@@ -199,11 +214,23 @@ it('says that the rule of sign misses parameters, and nothing of scopes', async 
   const platform = { signing: { ...signing, sign } };
   writeFileSync(join(machine.folder, 'names.json'), JSON.stringify(platform));
   php.codes.set('fresh-code', 20);
-  const done = await probe('-p', 'php', '--platform', 'names.json', '--code', 'fresh-code', ...user);
+  const done = await probe(
+    '-p',
+    'php',
+    '--platform',
+    'names.json',
+    '--code',
+    'fresh-code',
+    ...user,
+  );
   const { doubts, points } = JSON.parse(done.stdout);
   expect(doubts).toEqual([
-    expect.stringContaining('scope and info_name are answered like a wrong sign: the rule of sign misses'),
-    expect.stringContaining('It is answered like a wrong sign: the rule of sign may not fit a passback'),
+    expect.stringContaining(
+      'scope and info_name are answered like a wrong sign: the rule of sign misses',
+    ),
+    expect.stringContaining(
+      'It is answered like a wrong sign: the rule of sign may not fit a passback',
+    ),
   ]);
   const open = points.filter(({ found }: { found: boolean }) => !found);
   const fields = open.map(({ field }: { field: string }) => field);

@@ -2,7 +2,11 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { compileRecipes, type SigningChoice, signBoth } from '../../../src/core/signing/app-signatures.js';
+import {
+  compileRecipes,
+  type SigningChoice,
+  signBoth,
+} from '../../../src/core/signing/app-signatures.js';
 import { compileRecipe } from '../../../src/core/signing/compile-recipe.js';
 import {
   algorithmFacts,
@@ -31,8 +35,16 @@ import { requestOf } from '../../support/signing-requests.js';
 /** How many random recipes, and recipes with hostile names, each language runs. */
 const count = Number(process.env.USERINFO_TEST_EXPORT ?? 6);
 
-const pair = { kind: 'pair', signers: compileRecipes(defaultRecipes), recipes: defaultRecipes } as const;
-const one = (recipe: Recipe): SigningChoice => ({ kind: 'one', signer: compileRecipe(recipe), recipe });
+const pair = {
+  kind: 'pair',
+  signers: compileRecipes(defaultRecipes),
+  recipes: defaultRecipes,
+} as const;
+const one = (recipe: Recipe): SigningChoice => ({
+  kind: 'one',
+  signer: compileRecipe(recipe),
+  recipe,
+});
 const ruleOf = (json: RecipeJson, language: LanguageName) =>
   exportRule(one(parseRecipe(json)), language, { from: 'a test' });
 
@@ -54,7 +66,11 @@ const chained = parseRecipe({
   steps: ['sha256', 'prepend:$sub:b', 'hmac-sha256'],
   key: { tokens: ['$sub:b'], decode: 'hex' },
   sub: {
-    a: { message: ['$param:b'], steps: ['hmac-sha1'], key: { tokens: ['k$secret'], decode: 'utf8' } },
+    a: {
+      message: ['$param:b'],
+      steps: ['hmac-sha1'],
+      key: { tokens: ['k$secret'], decode: 'utf8' },
+    },
     b: { message: ['c$sub:a'], steps: ['hmac-md5'], key: { tokens: ['$sub:a'], decode: 'hex' } },
   },
 });
@@ -103,7 +119,10 @@ const overlaps: Rule = {
   calls: [{ request: requestOf([['k', 'ab-a-b']]), secret: '' }],
 };
 
-/** What some languages take for a variable in a text, beside a character that is escaped there; a name in another. */
+/**
+ * What some languages take for a variable in a text, beside a character that is escaped there; a
+ * name in another.
+ */
 const dollars: Rule = {
   recipe: parseRecipe({
     message: ['$params', '\u00011\u00e9$$a{$$a}#{a}%s\n', '$param:k.sorted', '$param:n.date'],
@@ -141,9 +160,8 @@ const canary: Readonly<Record<LanguageName, string>> = {
 };
 /** What may end a literal, a comment or a line, and how the rest of the line is hidden. */
 const ends = '|\n|\r\n|\u2028|*/|"|\'|"""|\'\'\'|\\|\\"|`|?>|?><?php |%>|${|");|\');'.split('|');
-const codings = 'coding=unicode_escape \\u000a|coding: utf-7 +AAo-|\\u000a|\\u0022;|\\u002a/|\\x22;'.split(
-  '|',
-);
+const codings =
+  'coding=unicode_escape \\u000a|coding: utf-7 +AAo-|\\u000a|\\u0022;|\\u002a/|\\x22;'.split('|');
 const rests = ['', '//', '#', '/*', '"""', '"', "'", '}'];
 const tokenName = (text: string) => text.replace(/[{}]/g, '');
 const places: Readonly<
@@ -155,15 +173,27 @@ const places: Readonly<
   }),
   parameter: (text) => ({ json: { message: [`\${param:${tokenName(text)}}`], steps: ['md5'] } }),
   header: (text) => ({ json: { message: [`\${extra:${tokenName(text)}}`], steps: ['md5'] } }),
-  excluded: (text) => ({ json: { message: ['$params'], params: { exclude: [text] }, steps: ['md5'] } }),
-  ordered: (text) => ({ json: { message: ['$params'], params: { order: [text, 'a'] }, steps: ['md5'] } }),
-  added: (text) => ({ json: { message: ['$params'], params: { add: { [text]: '1' } }, steps: ['md5'] } }),
-  constant: (text) => ({ json: { message: ['$params', text.replaceAll('$', '$$$$')], steps: ['md5'] } }),
+  excluded: (text) => ({
+    json: { message: ['$params'], params: { exclude: [text] }, steps: ['md5'] },
+  }),
+  ordered: (text) => ({
+    json: { message: ['$params'], params: { order: [text, 'a'] }, steps: ['md5'] },
+  }),
+  added: (text) => ({
+    json: { message: ['$params'], params: { add: { [text]: '1' } }, steps: ['md5'] },
+  }),
+  constant: (text) => ({
+    json: { message: ['$params', text.replaceAll('$', '$$$$')], steps: ['md5'] },
+  }),
   separators: (text) => ({
     json: { message: ['$params'], params: { kvSep: text, pairSep: text }, steps: ['md5'] },
   }),
   escaped: (text) => ({
-    json: { message: ['$params'], params: { escape: { [text]: text.slice(0, 16) } }, steps: ['md5'] },
+    json: {
+      message: ['$params'],
+      params: { escape: { [text]: text.slice(0, 16) } },
+      steps: ['md5'],
+    },
   }),
   'base path': (text) => ({ json: { message: ['$path'], basePath: text, steps: ['md5'] } }),
 };
@@ -171,7 +201,11 @@ const places: Readonly<
 /** Recipes whose names and texts would be code if they got out of a literal or a comment. */
 function hostileRules(language: LanguageName): Rule[] {
   const text = fc
-    .tuple(fc.constantFrom(...ends, ...codings), fc.constantFrom(...ends), fc.constantFrom(...rests))
+    .tuple(
+      fc.constantFrom(...ends, ...codings),
+      fc.constantFrom(...ends),
+      fc.constantFrom(...rests),
+    )
     .map(([start, end, rest]) => `${start}${end}${canary[language]}${rest}`);
   const rules = fc.record({ place: fc.constantFrom(...Object.values(places)), text });
   return fc.sample(rules, count).map(({ place, text }): Rule => {
@@ -185,14 +219,23 @@ function hostileRules(language: LanguageName): Rule[] {
       ]),
       extra: { [tokenName(text)]: '1' },
     };
-    return { recipe, from, calls: [{ request: own, secret: text }, ...randomCalls(recipe).slice(0, 1)] };
+    return {
+      recipe,
+      from,
+      calls: [{ request: own, secret: text }, ...randomCalls(recipe).slice(0, 1)],
+    };
   });
 }
 
-/** For each rule of its own file, a compiler takes as long as an interpreter for all: each runs some. */
+/**
+ * For each rule of its own file, a compiler takes as long as an interpreter for all: each runs
+ * some.
+ */
 const compiled: readonly LanguageName[] = ['go', 'java', 'csharp'];
 const documentedIn = (language: LanguageName) =>
-  vectors.filter((_, index) => !compiled.includes(language) || index % 8 === compiled.indexOf(language));
+  vectors.filter(
+    (_, index) => !compiled.includes(language) || index % 8 === compiled.indexOf(language),
+  );
 
 const groups: Readonly<Record<string, (language: LanguageName) => readonly Rule[]>> = {
   presets: () => presets.map(({ recipe }) => withRandomCalls(recipe)),
@@ -245,17 +288,24 @@ function signatureOf(recipe: Recipe, { request, secret }: Signed): string | null
   try {
     return compileRecipe(recipe).sign(request, new Secret(secret)).digest;
   } catch (error) {
-    if (error instanceof RecipeError && /^(?:key\.decode|\$extra:.*)$/s.test(error.field)) return null;
+    if (error instanceof RecipeError && /^(?:key\.decode|\$extra:.*)$/s.test(error.field))
+      return null;
     throw error;
   }
 }
 
-/** What a program prints for a call: an error that names the value that is missing, or the signature. */
+/**
+ * What a program prints for a call: an error that names the value that is missing, or the
+ * signature.
+ */
 function expectedOf(recipe: Recipe, call: Signed): (string | null)[] {
   const signature = signatureOf(recipe, call);
   if (signature === null) return [null];
   const { missing } = compileRecipe(recipe).explain(call.request, new Secret(call.secret));
-  return [signature, ...missing.map((name) => `the parameter ${name.slice('$param:'.length)} is missing`)];
+  return [
+    signature,
+    ...missing.map((name) => `the parameter ${name.slice('$param:'.length)} is missing`),
+  ];
 }
 
 describe.each(languageNames)('%s', (name) => {
@@ -285,12 +335,16 @@ describe.each(languageNames)('%s', (name) => {
         const printed = signatures[index];
         const isRight =
           printed instanceof Error
-            ? signature === null || errors.some((error) => error !== null && printed.message.includes(error))
+            ? signature === null ||
+              errors.some((error) => error !== null && printed.message.includes(error))
             : printed === signature;
         const found = { recipe: formatRecipe(recipe), ...call, signature, printed: `${printed}` };
         return isRight ? [] : [JSON.stringify(found)];
       });
-      expect({ wrong: wrong.length, examples: wrong.slice(0, 3) }).toEqual({ wrong: 0, examples: [] });
+      expect({ wrong: wrong.length, examples: wrong.slice(0, 3) }).toEqual({
+        wrong: 0,
+        examples: [],
+      });
 
       const byName = signatures.filter((_, index) => calls[index]?.recipe === named);
       const required = namedValues.map(([, request, error]) =>
@@ -309,7 +363,9 @@ describe.each(languageNames)('%s', (name) => {
     beforeAll(async () => {
       files = new ExportedFiles(name);
       const add = (folder: string, signing: SigningChoice, change = (code: string) => code) => {
-        const [rule, test] = [exportRule, exportTest].map((make) => make(signing, name, { from: 'a test' }));
+        const [rule, test] = [exportRule, exportTest].map((make) =>
+          make(signing, name, { from: 'a test' }),
+        );
         files.add(folder, change(rule ?? ''), test ?? '');
       };
       files.add('template', language.templates.rule, language.templates.test);
@@ -346,14 +402,19 @@ describe.each(languageNames)('%s', (name) => {
       const params = [...query.slice(0, 5), ['f', '1'] as const];
       const signed = { method: 'PUT', url: 'https://h/p', params, body: null, extra: {} };
       const both = signBoth(pair.signers, signed, new Secret('s'));
-      expect({ app_sign, sign }).toEqual({ app_sign: both.app_sign.digest, sign: both.sign.digest });
+      expect({ app_sign, sign }).toEqual({
+        app_sign: both.app_sign.digest,
+        sign: both.sign.digest,
+      });
     });
   });
 
   it('is ASCII in lines that are not too long, without trailing spaces', () => {
     const all = [pair, ...presets.map(({ recipe }) => one(recipe))];
     for (const signing of all) {
-      for (const code of [exportRule, exportTest].map((make) => make(signing, name, { from: 'é\n"x"' }))) {
+      for (const code of [exportRule, exportTest].map((make) =>
+        make(signing, name, { from: 'é\n"x"' }),
+      )) {
         expect(code).toMatch(/^[\n\t\x20-\x7e]+\n$/);
         expect(code).not.toMatch(/[ \t]\n|\n\n\n\n/);
         expect(code.split('\n').filter((line) => line.length > 180)).toEqual([]);
@@ -394,7 +455,9 @@ describe('the header', () => {
 
   it.each(languageNames)('has the origin: %s', (name) => {
     const code = exportRule(rule, name, { from: 'the file "rule-1.json"' });
-    expect(code).toContain(' The signing rule of the file "rule-1.json", written by "userinfo sign export".');
+    expect(code).toContain(
+      ' The signing rule of the file "rule-1.json", written by "userinfo sign export".',
+    );
     expect(code).not.toContain('rules fit');
   });
 

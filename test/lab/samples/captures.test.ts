@@ -4,7 +4,10 @@ import { hostOf, type Param, pathOf } from '../../../src/core/signing/request.js
 import { readSamples } from '../../../src/lab/samples/read-sample.js';
 import { readSample } from '../../support/read-sample.js';
 
-/** What tools print of the same signed request, and of its answer, which has a signature, too: TOOL.KIND.txt. */
+/**
+ * What tools print of the same signed request, and of its answer, which has a signature, too:
+ * TOOL.KIND.txt.
+ */
 const folder = new URL('./captures/', import.meta.url);
 
 const params = [
@@ -24,27 +27,37 @@ it.each(names)('%s is read, and not its answer', (name) => {
   expect(sample).toMatchObject({ signature: '0123456789abcdef0123456789abcdef' });
   expect(textsOf(sample.params).toSorted(([a], [b]) => (a < b ? -1 : 1))).toEqual(params);
   // What is printed of the parameters alone may lack the address: that of the program is not it.
-  expect(pathOf(url, '')).toMatch(kind === 'params' ? /^(?:\/v1\/users|\/j)?$/ : /^\/(?:v1\/users|j)$/);
+  expect(pathOf(url, '')).toMatch(
+    kind === 'params' ? /^(?:\/v1\/users|\/j)?$/ : /^\/(?:v1\/users|j)$/,
+  );
   if (kind === 'params') return;
   if (textOf(name).includes('127.0.0.1:18099')) expect(hostOf(url)).toBe('127.0.0.1:18099');
   expect([method, body === null]).toEqual(kind === 'get' ? ['GET', true] : ['POST', false]);
 });
 
 it('bytes that curl --trace-ascii does not show are not guessed', () => {
-  expect(() => readSamples(textOf('curl-traceascii.json.txt'))).toThrow('bytes beyond ASCII are dots');
+  expect(() => readSamples(textOf('curl-traceascii.json.txt'))).toThrow(
+    'bytes beyond ASCII are dots',
+  );
 });
 
-it.each(['', 'Content-Length: 37\r\n', 'Content-Length: 39\r\n'])('a body keeps its CR LF: %j', (length) => {
-  const body = '{"a":"1",\r\n"sign":"0123456789abcdef"}';
-  const head = `POST /x HTTP/1.1\r\nHost: e.com\r\n${length}\r\n`;
-  const sent = length.includes('39') ? `${body}\r\n` : body;
-  expect(readSample(`${head}${body}\r\n`).body).toBe(sent);
-  if (length !== '')
-    expect(readSample(`${head}${body}\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\n${answer}`).body).toBe(sent);
-});
+it.each(['', 'Content-Length: 37\r\n', 'Content-Length: 39\r\n'])(
+  'a body keeps its CR LF: %j',
+  (length) => {
+    const body = '{"a":"1",\r\n"sign":"0123456789abcdef"}';
+    const head = `POST /x HTTP/1.1\r\nHost: e.com\r\n${length}\r\n`;
+    const sent = length.includes('39') ? `${body}\r\n` : body;
+    expect(readSample(`${head}${body}\r\n`).body).toBe(sent);
+    if (length !== '')
+      expect(readSample(`${head}${body}\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\n${answer}`).body).toBe(
+        sent,
+      );
+  },
+);
 
 it('a signature that is called "signature" leaves a sample file a sample file', () => {
-  const file = '{"method":"GET","url":"https://e.com/x","params":{"b":"2","a":"1"},"signature":"42"}';
+  const file =
+    '{"method":"GET","url":"https://e.com/x","params":{"b":"2","a":"1"},"signature":"42"}';
   const wanted = {
     url: 'https://e.com/x',
     params: [
@@ -70,7 +83,9 @@ it.each([
   ['PK\u0003\u0004', 'a zip, as Fiddler saves'],
   ['something with sign in it', 'Line 1 has "sign", but not in a URL'],
 ])('%j is refused with what to take', (text, hint) => {
-  expect(() => readSamples(text)).toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }));
+  expect(() => readSamples(text)).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining(hint) }),
+  );
 });
 
 const digest = '0123456789abcdef0123456789abcdef';
@@ -100,11 +115,20 @@ const printed: Readonly<Record<string, string>> = {
 
 it.each(Object.entries(printed))('%s: the request is read, and not its answer', (_, text) => {
   const { method, url, params: read, signature } = readSample(text);
-  expect([method, pathOf(url, ''), textsOf(read), signature]).toEqual(['POST', '/p', [['a', '1']], digest]);
+  expect([method, pathOf(url, ''), textsOf(read), signature]).toEqual([
+    'POST',
+    '/p',
+    [['a', '1']],
+    digest,
+  ]);
 });
 
 it.each([
-  ['of a server is not that of a request', `Server (http://e.com) started\ncallback: ${pairs}`, 'POST '],
+  [
+    'of a server is not that of a request',
+    `Server (http://e.com) started\ncallback: ${pairs}`,
+    'POST ',
+  ],
   ['has its scheme in any letter case', `HTTPS://e.com/p?${pairs}`, 'GET HTTPS://e.com/p'],
   ['is taken once, with its query', `method=GET uri=/p?${pairs} args="${pairs}"`, 'GET /p'],
 ])('an address %s', (_, text, expected) => {
@@ -119,5 +143,7 @@ it('a call with an expression is refused', () => {
 
 it('headers are no parameters', () => {
   const text = `INFO POST /p\nHeaders: {'Host': 'e.com', 'X-Sign': '${digest}'}`;
-  expect(() => readSamples(text, { signParam: 'X-Sign' })).toThrow('this does not look like a request');
+  expect(() => readSamples(text, { signParam: 'X-Sign' })).toThrow(
+    'this does not look like a request',
+  );
 });

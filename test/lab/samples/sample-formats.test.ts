@@ -151,7 +151,11 @@ const named = (given: readonly Param[]) => given.map(([name, value]) => ({ name,
 /** Writes a request with these parameters as a tool does, in the query or in a form. */
 const writers: Readonly<Record<string, (given: readonly Param[], query: string) => string>> = {
   'a HAR file with a form': (given, query) => {
-    const postData = { mimeType: 'application/x-www-form-urlencoded', text: query, params: named(given) };
+    const postData = {
+      mimeType: 'application/x-www-form-urlencoded',
+      text: query,
+      params: named(given),
+    };
     const request = { method: 'POST', url: 'https://e.com/p', headers: [], postData };
     return JSON.stringify({ log: { entries: [{ request }] } }, null, 2);
   },
@@ -192,10 +196,14 @@ describe('any text', () => {
 
   it('is taken or refused, with no value of the request in the words, wherever it is cut off', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...all), fc.double({ min: 0, max: 1, noNaN: true }), (given, share) => {
-        const message = messageOf(given.slice(0, Math.floor(given.length * share)));
-        expect(values.filter((value) => message.includes(value))).toEqual([]);
-      }),
+      fc.property(
+        fc.constantFrom(...all),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (given, share) => {
+          const message = messageOf(given.slice(0, Math.floor(given.length * share)));
+          expect(values.filter((value) => message.includes(value))).toEqual([]);
+        },
+      ),
       { numRuns: 100 },
     );
   });
@@ -210,7 +218,9 @@ describe('any text', () => {
         fc.string({ maxLength: 6 }),
         (given, a, b, between) => {
           const [from, to] = [Math.floor(given.length * a), Math.floor(given.length * b)];
-          expect(messageOf(given.slice(0, from) + between + given.slice(to))).toEqual(expect.any(String));
+          expect(messageOf(given.slice(0, from) + between + given.slice(to))).toEqual(
+            expect.any(String),
+          );
         },
       ),
       { numRuns: 100 },
@@ -225,7 +235,11 @@ it.each([
     JSON.stringify({ url: 'https://a.example/', params: {}, signature: '0'.repeat(4097) }),
     '"sign" has',
   ],
-  ['the parameters', `https://a.example/?${'a=1&'.repeat(50_001)}sign=0`, 'the request has 50002 parameters'],
+  [
+    'the parameters',
+    `https://a.example/?${'a=1&'.repeat(50_001)}sign=0`,
+    'the request has 50002 parameters',
+  ],
 ])('is refused where %s of it would take seconds', (_, given, says) => {
   expect(messageOf(given)).toContain(says);
 });
@@ -263,10 +277,14 @@ describe('of several requests', () => {
   });
 
   it('the credentials of an address are not shown', () => {
-    const given = ['a', 'b'].map((name) => `curl 'https://user:pa55word@e.com/${name}?sign=1'`).join('\n');
+    const given = ['a', 'b']
+      .map((name) => `curl 'https://user:pa55word@e.com/${name}?sign=1'`)
+      .join('\n');
     expect(messageOf(given)).toContain('1  GET https://e.com/a (command 1)');
     expect(messageOf(given)).not.toContain('pa55word');
-    const many = Array.from({ length: 22 }, (_, n) => `curl 'https://e.com/${n}?sign=1'`).join('\n');
+    const many = Array.from({ length: 22 }, (_, n) => `curl 'https://e.com/${n}?sign=1'`).join(
+      '\n',
+    );
     expect(messageOf(many)).toMatch(/\n20 {2}GET .*\nand 2 more$/);
   });
 

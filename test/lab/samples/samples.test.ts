@@ -58,7 +58,14 @@ describe('a request is parsed from', () => {
     fc.assert(
       fc.property(made, fc.constantFrom('--data', '--data-raw', '-d'), (request, data) => {
         const body = bodyOf(request);
-        const words = ['curl', '-X', request.method, quote(target(request)), '-H', quote('accept: */*')];
+        const words = [
+          'curl',
+          '-X',
+          request.method,
+          quote(target(request)),
+          '-H',
+          quote('accept: */*'),
+        ];
         if (body !== null) words.push(data, quote(body), '--compressed');
         expect(readSample(words.join(gap))).toEqual({
           ...expected(request),
@@ -79,7 +86,10 @@ describe('a request is parsed from', () => {
         const lines = [`${request.method} ${target(request)} HTTP/1.1`, `Host: ${host}`];
         const body = bodyOf(request);
         if (body !== null) lines.push('Content-Type: application/x-www-form-urlencoded', '', body);
-        expect(readSample(lines.join(newline))).toMatchObject({ ...expected(request), signature: 'abc' });
+        expect(readSample(lines.join(newline))).toMatchObject({
+          ...expected(request),
+          signature: 'abc',
+        });
       }),
     );
   });
@@ -98,7 +108,12 @@ describe('a request is parsed from', () => {
     fc.assert(
       fc.property(pairs, (given) => {
         const params = given.filter(([name]) => name !== 'sign');
-        const json = JSON.stringify({ method: 'GET', url: 'https://a.example', params, signature: 'abc' });
+        const json = JSON.stringify({
+          method: 'GET',
+          url: 'https://a.example',
+          params,
+          signature: 'abc',
+        });
         expect(readSample(json)).toMatchObject({ params, signature: 'abc' });
       }),
     );
@@ -119,14 +134,24 @@ describe('a curl command', () => {
     ['curl https://e.com/p --url-query +q=1 -H', 'GET', '/p', 'q=1'],
     ['curl -G https://e.com/p --data-urlencode "=a=b c"', 'GET', '/p', 'a=b c='],
     ['curl -G https://e.com/p --data-urlencode "a b"', 'GET', '/p', 'a b='],
-    [`curl -G https://e.com/p -d $'a=\\101\\U0001F600\\q' -d "b=1\\\n2"`, 'GET', '/p', 'a=A😀\\q b=12'],
+    [
+      `curl -G https://e.com/p -d $'a=\\101\\U0001F600\\q' -d "b=1\\\n2"`,
+      'GET',
+      '/p',
+      'a=A😀\\q b=12',
+    ],
     [
       `curl -X PUT https://e.com/p \\\n -b 's=1' --data-raw $'a=\\u5f20&b=it\\'s' --insecure | jq .`,
       'PUT',
       '/p',
       "a=张 b=it's",
     ],
-    [String.raw`curl -G https://e.com/p -d $'a=\11|\x4a\x9|\u5f20\ue9|\Ue9'`, 'GET', '/p', 'a=\t|J\t|张é|é'],
+    [
+      String.raw`curl -G https://e.com/p -d $'a=\11|\x4a\x9|\u5f20\ue9|\Ue9'`,
+      'GET',
+      '/p',
+      'a=\t|J\t|张é|é',
+    ],
   ])('%s', (command, method, path, params) => {
     const sample = read(command);
     expect(sample).toMatchObject({ method, url: `https://e.com${path}` });
@@ -139,16 +164,19 @@ describe('a curl command', () => {
     expect(read(`curl https://e.com/p -d '{"b":2}'`).params).toEqual([]);
     // Only --json leaves out the &.
     expect(read(`curl https://e.com/p --json '{"b":' --json 2}`).body).toBe('{"b":2}');
-    expect(read(`curl https://e.com/p -H content-type:application/json -d '{"b":' -d 2}`).body).toBe(
-      '{"b":&2}',
-    );
+    expect(
+      read(`curl https://e.com/p -H content-type:application/json -d '{"b":' -d 2}`).body,
+    ).toBe('{"b":&2}');
   });
 
   it.each([
     ['curl -X PUT', 'the curl command has no URL'],
     ["curl 'https://e.com", 'a quote of the command is not closed'],
     ['curl ^"https://e.com^"', 'the command is written for cmd.exe'],
-    ['curl https://e.com --json @body.json', 'the body of --json @body.json is not in the curl command'],
+    [
+      'curl https://e.com --json @body.json',
+      'the body of --json @body.json is not in the curl command',
+    ],
     [
       'curl https://e.com --data-urlencode a@b',
       'the body of --data-urlencode with @ is not in the curl command',
@@ -190,7 +218,8 @@ describe('the signature', () => {
   });
 
   it('is found in a JSON body, whose members are then parameters, in their order and as written', () => {
-    const body = '{"b":"2","10":1.00,"a":{"y": [1,"]}"]},"on":true,"none":null,"sign":"abc","\\u4e2d":""}';
+    const body =
+      '{"b":"2","10":1.00,"a":{"y": [1,"]}"]},"on":true,"none":null,"sign":"abc","\\u4e2d":""}';
     expect(readSample(`${post}\n${body}`)).toMatchObject({
       method: 'POST',
       params: [
@@ -219,9 +248,18 @@ describe('the signature', () => {
     ['v%3D1%26sig%3Dabc%3D', 'X-Sign.sig', { v: '1' }],
   ])('is a part of a header, a parameter or a JSON member: %s', (value, signParam, parts) => {
     const [name = ''] = signParam.split('.');
-    const extra = Object.fromEntries(Object.entries(parts).map(([part, one]) => [`${name}.${part}`, one]));
-    const sent = { params: [['a', '1']], query: 'a=1', extra, signature: expect.stringMatching(/^ab/) };
-    expect(readSample(`curl 'https://e.com/x?a=1' -H 'X-Sign: ${value}'`, { signParam })).toMatchObject(sent);
+    const extra = Object.fromEntries(
+      Object.entries(parts).map(([part, one]) => [`${name}.${part}`, one]),
+    );
+    const sent = {
+      params: [['a', '1']],
+      query: 'a=1',
+      extra,
+      signature: expect.stringMatching(/^ab/),
+    };
+    expect(
+      readSample(`curl 'https://e.com/x?a=1' -H 'X-Sign: ${value}'`, { signParam }),
+    ).toMatchObject(sent);
     const query = new URLSearchParams({ a: '1', [name]: value });
     expect(readSample(`https://e.com/x?${query}`, { signParam })).toMatchObject(sent);
     const json = JSON.stringify({ a: '1', [name]: value });
@@ -242,12 +280,17 @@ describe('the signature', () => {
   it('may stand at two places if it is the same', () => {
     const both = `${post}sign: abc\n\n{"a":"1","sign":"abc"}`;
     expect(readSample(both)).toMatchObject({ params: [['a', '1']], extra: {}, signature: 'abc' });
-    expect(() => readSample(both.replace(': abc', ': other'))).toThrow('parameter "sign" is given twice');
+    expect(() => readSample(both.replace(': abc', ': other'))).toThrow(
+      'parameter "sign" is given twice',
+    );
   });
 
   it('is explained with $extra of a header, whatever its letter case', () => {
     const recipe = completeRecipe({ message: ['$extra:x-timestamp', '$secret'], steps: ['md5'] });
-    const { message, missing } = compileRecipe(recipe).explain(readSample(inHeader), new Secret('s3cret'));
+    const { message, missing } = compileRecipe(recipe).explain(
+      readSample(inHeader),
+      new Secret('s3cret'),
+    );
     expect({ message, missing }).toEqual({ message: '17<secret>', missing: [] });
   });
 });
@@ -258,16 +301,28 @@ describe('HTTP text without a scheme', () => {
     ['host:localhost', 'http://localhost/p'],
     ['Host : 127.example.com', 'https://127.example.com/p'],
   ])('with %j is of %s', (host, url) => {
-    expect(readSample(`GET /p?a=1 HTTP/1.1\n${host}\n\n`)).toMatchObject({ url, params: [['a', '1']] });
+    expect(readSample(`GET /p?a=1 HTTP/1.1\n${host}\n\n`)).toMatchObject({
+      url,
+      params: [['a', '1']],
+    });
   });
 });
 
 describe('a Postman collection', () => {
   it('numbers its requests in the order in which it has them', () => {
-    const request = (name: string) => ({ name, request: { url: `https://api.example.com/${name}?sign=s` } });
-    const item = [request('a'), { name: 'folder', item: [request('b'), request('c')] }, request('d')];
+    const request = (name: string) => ({
+      name,
+      request: { url: `https://api.example.com/${name}?sign=s` },
+    });
+    const item = [
+      request('a'),
+      { name: 'folder', item: [request('b'), request('c')] },
+      request('d'),
+    ];
     const collection = JSON.stringify({ info: {}, item });
-    const paths = [1, 2, 3, 4].map((number) => readSample(collection, { pick: [number] }).url.slice(-1));
+    const paths = [1, 2, 3, 4].map((number) =>
+      readSample(collection, { pick: [number] }).url.slice(-1),
+    );
     expect(paths).toEqual(['a', 'b', 'c', 'd']);
   });
 });
@@ -276,7 +331,12 @@ describe('a log of OkHttp', () => {
   it('keeps a line of the body that has not the prefix of the logger', () => {
     const before = '12:00:00 I: ';
     const body = '"note":"abc d e","sign":"s"}';
-    const lines = ['--> POST https://api.example.com/x', 'Content-Type: application/json', '', '{"a":1,'];
+    const lines = [
+      '--> POST https://api.example.com/x',
+      'Content-Type: application/json',
+      '',
+      '{"a":1,',
+    ];
     const log = [...lines.map((line) => before + line), body, `${before}--> END POST`].join('\n');
     expect(readSample(log).body).toBe(`{"a":1,\n${body}`);
   });
@@ -311,12 +371,16 @@ describe('a sample file', () => {
   it('takes the signature from the parameter sign or from the field signature', () => {
     expect(read('{"params":{"sig":"x","a":"1"},"signParam":"sig"}').signature).toBe('x');
     expect(read('{"params":{"a":"1"},"signature":"y"}').signature).toBe('y');
-    expect(readSample('{"params":{"s":"x"},"signParam":"t"}', { signParam: 's' }).signature).toBe('x');
+    expect(readSample('{"params":{"s":"x"},"signParam":"t"}', { signParam: 's' }).signature).toBe(
+      'x',
+    );
     expect(() => read('{"params":{"sign":"x"},"signature":"y"}')).toThrow('sample.signature');
   });
 
   it('takes parameters from its URL and body if it lists none', () => {
-    const sample = read('{"method":"PUT","url":"https://e.com/p?a=1","body":"b=2","extra":{"X":"1"}}');
+    const sample = read(
+      '{"method":"PUT","url":"https://e.com/p?a=1","body":"b=2","extra":{"X":"1"}}',
+    );
     expect(sample).toMatchObject({
       method: 'PUT',
       extra: { X: '1' },
@@ -340,6 +404,10 @@ describe('a sample file', () => {
 
   it('with a query beside its params: they are the params, and the query is the query', () => {
     const sample = '{"url":"https://e.com/p?b=%2F&sign=x&a=1","params":{"c":"2"},"signature":"y"}';
-    expect(read(sample)).toMatchObject({ url: 'https://e.com/p', query: 'b=%2F&a=1', params: [['c', '2']] });
+    expect(read(sample)).toMatchObject({
+      url: 'https://e.com/p',
+      query: 'b=%2F&a=1',
+      params: [['c', '2']],
+    });
   });
 });

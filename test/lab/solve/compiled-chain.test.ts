@@ -29,26 +29,34 @@ function digestBy(chain: Chain, message: string): string {
   return compileRecipe(recipe).sign({ ...request, body: message }, secret).digest;
 }
 
-it.each(algorithms)('tries a message by every chain to %s as the recipe digests it', (algorithm) => {
-  const whole = chainsFor(writtenLength(algorithm, 'hex'))
-    .filter(({ reading }) => reading.cut === null && reading.algorithm === algorithm)
-    .slice(0, 500);
-  const kinds = new Set<string>();
-  for (const chain of whole) {
-    const { reading } = chain;
-    const digest = digestBy(chain, 'code=c-77&é');
-    const fits = compileChain({ ...chain, reading: { ...reading, digest } });
-    const fitting = ['e', 'è', 'é', ''].map((end) => `code=c-77&${end}`).filter(fits);
-    expect(fitting, stepsOf(chain).join()).toEqual(['code=c-77&é']);
-    kinds.add(chain.links.map((link) => (link.kind === 'digest' ? link.format : link.kind)).join());
-  }
-  expect(kinds.size).toBeGreaterThan(10);
-});
+it.each(algorithms)(
+  'tries a message by every chain to %s as the recipe digests it',
+  (algorithm) => {
+    const whole = chainsFor(writtenLength(algorithm, 'hex'))
+      .filter(({ reading }) => reading.cut === null && reading.algorithm === algorithm)
+      .slice(0, 500);
+    const kinds = new Set<string>();
+    for (const chain of whole) {
+      const { reading } = chain;
+      const digest = digestBy(chain, 'code=c-77&é');
+      const fits = compileChain({ ...chain, reading: { ...reading, digest } });
+      const fitting = ['e', 'è', 'é', ''].map((end) => `code=c-77&${end}`).filter(fits);
+      expect(fitting, stepsOf(chain).join()).toEqual(['code=c-77&é']);
+      kinds.add(
+        chain.links.map((link) => (link.kind === 'digest' ? link.format : link.kind)).join(),
+      );
+    }
+    expect(kinds.size).toBeGreaterThan(10);
+  },
+);
 
 it('tries a message longer than any block', () => {
   const message = `${'x'.repeat(70_000)}${'é'.repeat(5000)}`;
   for (const chain of chainsFor(32).slice(0, 20)) {
-    const fits = compileChain({ ...chain, reading: { ...chain.reading, digest: digestBy(chain, message) } });
+    const fits = compileChain({
+      ...chain,
+      reading: { ...chain.reading, digest: digestBy(chain, message) },
+    });
     expect([`${message}.`, message, ''].filter(fits)).toEqual([message]);
   }
 });

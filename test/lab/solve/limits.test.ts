@@ -41,12 +41,16 @@ it.each<[string, Partial<SignableRequest>]>([
   ['a deep body', { params: [], body: '{"a":'.repeat(9000) }],
   ['a long path', { url: `https://example.com/${'a/'.repeat(10_000)}` }],
   ['nothing', { params: [], url: '' }],
-])('a search of a request with %s ends when its time is over', { timeout: 120_000 }, (_, change) => {
-  const share = { from: 0, to: 15, part: 0, parts: 1 };
-  const { hit, isCut, tried } = new Search(taskOf(change)).run(share, () => true);
-  expect({ hit, isCut: isCut || tried < 1024 }).toEqual({ hit: null, isCut: true });
-  expect(tried).toBeLessThanOrEqual(1024);
-});
+])(
+  'a search of a request with %s ends when its time is over',
+  { timeout: 120_000 },
+  (_, change) => {
+    const share = { from: 0, to: 15, part: 0, parts: 1 };
+    const { hit, isCut, tried } = new Search(taskOf(change)).run(share, () => true);
+    expect({ hit, isCut: isCut || tried < 1024 }).toEqual({ hit: null, isCut: true });
+    expect(tried).toBeLessThanOrEqual(1024);
+  },
+);
 
 it.each<[string, Partial<SignableRequest>]>([
   ['500 parameters', { params: manyParams(500, 5) }],

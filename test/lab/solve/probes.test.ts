@@ -28,8 +28,14 @@ it.each<[string, RecipeJson['params'], RecipeJson['params']]>([
 ])('tell recipes apart by %s', (_, one, other) => {
   const answers = (params: RecipeJson['params']) => {
     const order = { order: 'sent' as const, ...params };
-    const recipe = completeRecipe({ params: order, message: ['$params', '$secret'], steps: ['md5'] });
-    return probesFor(request).map((probe) => compileRecipe(recipe).sign(probe, new Secret('s')).digest);
+    const recipe = completeRecipe({
+      params: order,
+      message: ['$params', '$secret'],
+      steps: ['md5'],
+    });
+    return probesFor(request).map(
+      (probe) => compileRecipe(recipe).sign(probe, new Secret('s')).digest,
+    );
   };
   expect(answers(one)).not.toEqual(answers(other));
 });

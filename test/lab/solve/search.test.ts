@@ -26,7 +26,8 @@ describe('the shares of a search', () => {
       taken.push(share);
       queue.note(share, { tried: share.from === 0 ? 100_000 : 17_000, hit: null, isCut: false });
       // What is heard late, when others are being handed out, parts nothing.
-      if (share.from > 0) queue.note({ ...share, from: 0 }, { tried: 1e9, hit: null, isCut: false });
+      if (share.from > 0)
+        queue.note({ ...share, from: 0 }, { tried: 1e9, hit: null, isCut: false });
       expect(share.from).toBe(queue.from);
     }
     expect(taken.some(({ parts }) => parts > 1)).toBe(true);
@@ -71,7 +72,12 @@ describe('the shares of a search', () => {
   });
 
   it('together equal a search by one', () => {
-    const search = new Search({ request: small, secret, signature: '0'.repeat(32), otherParams: [] });
+    const search = new Search({
+      request: small,
+      secret,
+      signature: '0'.repeat(32),
+      otherParams: [],
+    });
     const whole = { from: 9, to: 13, part: 0, parts: 1 };
     const parts = [9, 11].flatMap((from) =>
       [0, 1, 2, 3].map((part) => search.run({ from, to: from + 2, part, parts: 4 }).tried),
@@ -102,8 +108,14 @@ describe('the rule is found', () => {
     ],
     [
       'of headers, in any order, in front of the parameters',
-      { params: query('b=2&a=1'), extra: { 'X-Key': 'k-0001', 'X-Time': '1795283538', 'X-Nonce': 'n-4711' } },
-      { message: ['$extra:X-Time', '$extra:X-Key', '$extra:X-Nonce', '$params', '$secret'], steps: ['md5'] },
+      {
+        params: query('b=2&a=1'),
+        extra: { 'X-Key': 'k-0001', 'X-Time': '1795283538', 'X-Nonce': 'n-4711' },
+      },
+      {
+        message: ['$extra:X-Time', '$extra:X-Key', '$extra:X-Nonce', '$params', '$secret'],
+        steps: ['md5'],
+      },
     ],
     [
       'of the headers of the app, the time and a nonce, among others',
@@ -127,7 +139,12 @@ describe('the rule is found', () => {
     ],
     [
       'of lines: method, path, digest of the body, header',
-      { method: 'POST', params: [], body: '{"a":1}', extra: { KEY: 'k-0001', Timestamp: '1795283538' } },
+      {
+        method: 'POST',
+        params: [],
+        body: '{"a":1}',
+        extra: { KEY: 'k-0001', Timestamp: '1795283538' },
+      },
       {
         message: ['$method', '$path', '$body.sha512', '$extra:Timestamp'],
         join: '\n',
@@ -148,12 +165,20 @@ describe('the rule is found', () => {
     [
       'of headers with their names',
       { params: [], extra: { 'X-App-Id': 'app-01', 'X-Time': '1795283538' } },
-      { message: ['x-app-id:$extra:X-App-Id', 'x-time:$extra:X-Time'], join: '\n', steps: ['hmac-sha256'] },
+      {
+        message: ['x-app-id:$extra:X-App-Id', 'x-time:$extra:X-Time'],
+        join: '\n',
+        steps: ['hmac-sha256'],
+      },
     ],
     [
       'of a header among the sorted parameters',
       { params: query('b=2&z=26'), extra: { 'X-Time': '1795283538' } },
-      { params: { add: { time: '$extra:X-Time' } }, message: ['$params', '$secret'], steps: ['md5'] },
+      {
+        params: { add: { time: '$extra:X-Time' } },
+        message: ['$params', '$secret'],
+        steps: ['md5'],
+      },
     ],
     [
       'with a separator after every pair',
@@ -163,7 +188,11 @@ describe('the rule is found', () => {
     [
       'whose key is the digest of the secret, as bytes',
       {},
-      { message: ['$params'], steps: ['hmac-sha256'], key: { tokens: ['$secret.sha256'], decode: 'hex' } },
+      {
+        message: ['$params'],
+        steps: ['hmac-sha256'],
+        key: { tokens: ['$secret.sha256'], decode: 'hex' },
+      },
     ],
     [
       'of the last part of a deep path',
@@ -188,7 +217,11 @@ describe('the rule is found', () => {
     [
       'whose label is in the message too',
       { method: 'POST', params: [], body: '{"a":1}', extra: { 'X-Time': '1531420618' } },
-      { message: ['v0', '$extra:X-Time', '$body'], join: ':', steps: ['hmac-sha256', 'prepend:v0='] },
+      {
+        message: ['v0', '$extra:X-Time', '$body'],
+        join: ':',
+        steps: ['hmac-sha256', 'prepend:v0='],
+      },
     ],
     [
       'whose digest precedes a parameter',
@@ -227,6 +260,8 @@ describe('the rule is found', () => {
     );
     const later = { ...request, params, extra, body: request.body && '{"b":2}' };
     const { digest } = rule.sign(later, secret);
-    expect(fits.map(({ recipe }) => compileRecipe(recipe).sign(later, secret).digest)).toContain(digest);
+    expect(fits.map(({ recipe }) => compileRecipe(recipe).sign(later, secret).digest)).toContain(
+      digest,
+    );
   });
 });

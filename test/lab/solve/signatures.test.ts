@@ -27,16 +27,19 @@ const sha256 = createHash('sha256').update('x').digest();
 /** The readings of a signature of `small`, without their costs. */
 function readings(signature: string, params = small.params, key = secret) {
   const request = { ...small, params };
-  return readSignature({ request, secret: key, signature }).map(({ algorithm, digest, output, after }) => ({
-    algorithm,
-    digest,
-    output,
-    after,
-  }));
+  return readSignature({ request, secret: key, signature }).map(
+    ({ algorithm, digest, output, after }) => ({
+      algorithm,
+      digest,
+      output,
+      after,
+    }),
+  );
 }
 
 /** Another algorithm may have digests of that length, too. */
-const ofSha256 = (signature: string) => readings(signature).filter(({ algorithm }) => algorithm === 'sha256');
+const ofSha256 = (signature: string) =>
+  readings(signature).filter(({ algorithm }) => algorithm === 'sha256');
 
 describe('a signature is parsed', () => {
   const whole = { algorithm: 'md5', digest: md5.toString('hex'), after: [] };
@@ -66,7 +69,12 @@ describe('a signature is parsed', () => {
     (cut) => {
       const slices = readings(cut).map(({ algorithm, after }) => `${algorithm} ${after.join()}`);
       expect(slices).toEqual(
-        expect.arrayContaining(['md5 slice:0:16', 'md5 slice:8:24', 'md5 slice:16:32', 'sha256 slice:24:40']),
+        expect.arrayContaining([
+          'md5 slice:0:16',
+          'md5 slice:8:24',
+          'md5 slice:16:32',
+          'sha256 slice:24:40',
+        ]),
       );
       expect(readings(cut.slice(1))).toEqual([]);
     },
@@ -180,9 +188,13 @@ describe('of captured requests', () => {
     expect(Object.keys(read?.request.extra ?? {})).toEqual(
       expect.arrayContaining(['Accept', 'Authorization', 'X-Nonce']),
     );
-    const many = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`X-Trace-${index}`, 'v']));
+    const many = Object.fromEntries(
+      Array.from({ length: 40 }, (_, index) => [`X-Trace-${index}`, 'v']),
+    );
     const crowded = { ...many, 'X-Timestamp': '17', 'App-Key': 'k' };
-    const [bounded] = tasksForSign([signed({ ...captured, extra: crowded, headers: Object.keys(crowded) })]);
+    const [bounded] = tasksForSign([
+      signed({ ...captured, extra: crowded, headers: Object.keys(crowded) }),
+    ]);
     expect(Object.keys(bounded?.request.extra ?? {})).toHaveLength(8);
     expect(bounded?.request.extra).toMatchObject({ 'X-Timestamp': '17', 'App-Key': 'k' });
     const [named] = tasksForSign([signed({ ...captured, extra: { 'user-agent': 'x', ...many } })]);
@@ -215,13 +227,15 @@ describe('of captured requests', () => {
       }
     };
     expect(hintOf(`https://e.com/?app_sign=${digest}&sig=${digest}`)).toBe('Try --sign-param sig.');
-    expect(hintOf(`GET / HTTP/1.1\nHost: e.com\nX-Signature: HMACSHA256=${digest}\nX-Sign-Type: MD5`)).toBe(
-      'Try --sign-param X-Signature.',
-    );
+    expect(
+      hintOf(`GET / HTTP/1.1\nHost: e.com\nX-Signature: HMACSHA256=${digest}\nX-Sign-Type: MD5`),
+    ).toBe('Try --sign-param X-Signature.');
     expect(hintOf(`GET / HTTP/1.1\nHost: e.com\nX-Sign: t=1,v1=${digest}`)).toBe(
       'Try --sign-param X-Sign.v1.',
     );
-    expect(hintOf(`curl https://e.com --json '{"a":1,"Sign":"${digest}"}'`)).toBe('Try --sign-param Sign.');
+    expect(hintOf(`curl https://e.com --json '{"a":1,"Sign":"${digest}"}'`)).toBe(
+      'Try --sign-param Sign.',
+    );
   });
 
   it('app_sign is solved as well where each has one, without itself', () => {

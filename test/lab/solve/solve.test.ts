@@ -25,7 +25,12 @@ import { vectors } from '../../support/signing-corpus.js';
 const secret = new Secret('5up3r-53cr37-K3y');
 const noPause = async () => {};
 
-function solveBy(signer: Signer, key: Secret, requests: readonly SignableRequest[], maxTried = 3_000_000) {
+function solveBy(
+  signer: Signer,
+  key: Secret,
+  requests: readonly SignableRequest[],
+  maxTried = 3_000_000,
+) {
   const tasks = requests.map((request): SolveTask => {
     const others = requests.filter((other) => other !== request);
     return {
@@ -39,7 +44,12 @@ function solveBy(signer: Signer, key: Secret, requests: readonly SignableRequest
 }
 
 /** The place of a rule among the fits, from 1; 0 where it is not among them. */
-function rankOf(rule: Signer, key: Secret, request: SignableRequest, fits: readonly RecipeCandidate[]) {
+function rankOf(
+  rule: Signer,
+  key: Secret,
+  request: SignableRequest,
+  fits: readonly RecipeCandidate[],
+) {
   const answers = (signer: Signer) =>
     probesFor(request)
       .map((probe) => signer.sign(probe, key).digest)
@@ -74,7 +84,9 @@ describe('solve', { timeout: 120_000 }, () => {
   });
 
   it('lists the likeliest recipe of each function up to 11 bits above the first, or 2 where the time is over', async () => {
-    const rule = compileRecipe(completeRecipe({ message: ['$params', '$secret'], steps: ['sha1'] }));
+    const rule = compileRecipe(
+      completeRecipe({ message: ['$params', '$secret'], steps: ['sha1'] }),
+    );
     const request = { ...read, params: read.params.slice(3, 5) };
     const { fits } = await solveBy(rule, secret, [request]);
     const { digest } = rule.sign(request, secret);
@@ -83,13 +95,21 @@ describe('solve', { timeout: 120_000 }, () => {
     const task = { request, secret, signature: digest, otherParams: [] };
     const unchanged = { apply: (recipe: Recipe) => recipe, bits: 0 };
     const answersOf = (recipe: Recipe) =>
-      JSON.stringify(probesFor(request).map((probe) => compileRecipe(recipe).sign(probe, secret).digest));
-    const silent = changesOf(hit.recipe, task).filter(({ apply }) => signs(apply(hit.recipe), task));
+      JSON.stringify(
+        probesFor(request).map((probe) => compileRecipe(recipe).sign(probe, secret).digest),
+      );
+    const silent = changesOf(hit.recipe, task).filter(({ apply }) =>
+      signs(apply(hit.recipe), task),
+    );
     const least = new Map<string, number>();
     const visit = ({ recipe, bits }: RecipeCandidate, [place, ...others]: readonly string[]) => {
       if (place !== undefined) {
-        for (const { apply, bits: own } of [unchanged, ...silent.filter((change) => change.place === place)])
-          if (bits + own <= hit.bits + 11) visit({ recipe: apply(recipe), bits: bits + own }, others);
+        for (const { apply, bits: own } of [
+          unchanged,
+          ...silent.filter((change) => change.place === place),
+        ])
+          if (bits + own <= hit.bits + 11)
+            visit({ recipe: apply(recipe), bits: bits + own }, others);
       } else if (signs(recipe, task)) {
         const answers = answersOf(recipe);
         least.set(answers, Math.min(bits, least.get(answers) ?? bits));
@@ -101,8 +121,15 @@ describe('solve', { timeout: 120_000 }, () => {
     const late = async () => {
       throw new TimeOver();
     };
-    const cut = await solve([task], async () => ({ tried: 1, hit, bits: 0, isComplete: true }), late);
-    expect(cut).toMatchObject({ isCutShort: true, fits: fits.filter(({ bits }) => bits <= hit.bits + 2) });
+    const cut = await solve(
+      [task],
+      async () => ({ tried: 1, hit, bits: 0, isComplete: true }),
+      late,
+    );
+    expect(cut).toMatchObject({
+      isCutShort: true,
+      fits: fits.filter(({ bits }) => bits <= hit.bits + 2),
+    });
   });
 
   it('never puts the secret into a recipe, even if a parameter contains it', async () => {
@@ -113,7 +140,9 @@ describe('solve', { timeout: 120_000 }, () => {
         ['t', '1'],
       ],
     };
-    const rule = compileRecipe(completeRecipe({ message: ['$params', '&key=', '$secret'], steps: ['md5'] }));
+    const rule = compileRecipe(
+      completeRecipe({ message: ['$params', '&key=', '$secret'], steps: ['md5'] }),
+    );
     const { fits } = await solveBy(rule, secret, [swapped]);
     expect(fits.length).toBeGreaterThan(0);
     expect(JSON.stringify(fits)).not.toContain(secret.reveal());
@@ -122,7 +151,9 @@ describe('solve', { timeout: 120_000 }, () => {
   it('reports samples by different rules: no recipe fits all', async () => {
     const tasks = (['md5', 'sha1'] as const).map((step, index): SolveTask => {
       const request = { ...read, params: [['n', `${index}`] as const] };
-      const rule = compileRecipe(completeRecipe({ message: ['$params', '$secret'], steps: [step] }));
+      const rule = compileRecipe(
+        completeRecipe({ message: ['$params', '$secret'], steps: [step] }),
+      );
       return { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
     });
     const divided = await solve(tasks, searchUpTo(Number.POSITIVE_INFINITY), noPause);
@@ -138,9 +169,10 @@ it('no recipe is listed that the language refuses, such as one that removes char
   });
   const { digest } = compileRecipe(recipe).sign(read, secret);
   const task = { request: read, secret, signature: digest, otherParams: [] };
-  const { fits } = await fittingRecipes({ task, hit: { recipe, bits: 8 }, slack: 10, pause: noPause }, [
-    task,
-  ]);
+  const { fits } = await fittingRecipes(
+    { task, hit: { recipe, bits: 8 }, slack: 10, pause: noPause },
+    [task],
+  );
   const tables = fits.flatMap(({ recipe: { params } }) =>
     Object.values(params.add).includes('$secret') ? Object.entries(params.escape) : [],
   );
@@ -213,13 +245,21 @@ const keyed = (message: string, token: string, decode: KeyDecoding) => ({
 });
 const derived: RecipeJson = {
   ...keyed('$body', '$sub:signing', 'hex'),
-  sub: { date: keyed('$extra:X-Time', '$secret', 'utf8'), signing: keyed('$host', '$sub:date', 'hex') },
+  sub: {
+    date: keyed('$extra:X-Time', '$secret', 'utf8'),
+    signing: keyed('$host', '$sub:date', 'hex'),
+  },
 };
 it.each<[string, RecipeJson, ...string[]]>([
   ['an entry of the message', { message: lines, join: '\n', steps: ['hmac-sha256'] }, 'message.1'],
   ['the text between them', { message: lines, join: '\n', steps: ['hmac-sha256'] }, 'join'],
   ['the digests', { message: lines, join: '\n', steps: ['hmac-sha256'] }, 'steps'],
-  ['a digest and the key', { message: lines, join: '\n', steps: ['hmac-sha256'] }, 'steps.0', 'key'],
+  [
+    'a digest and the key',
+    { message: lines, join: '\n', steps: ['hmac-sha256'] },
+    'steps.0',
+    'key',
+  ],
   [
     'a step',
     { message: lines, steps: ['sha256', 'prepend:$method\n$path.rfc3986\n', 'hmac-sha1'] },
@@ -236,7 +276,11 @@ it.each<[string, RecipeJson, ...string[]]>([
     { message: ['$method', 'Digest:$body.sha256:base64'], steps: ['hmac-md5'] },
     'message.1',
   ],
-  ['the name of the secret', { message: ['$path', '&salt=', '$secret'], steps: ['md5'] }, 'message.1'],
+  [
+    'the name of the secret',
+    { message: ['$path', '&salt=', '$secret'], steps: ['md5'] },
+    'message.1',
+  ],
   ['a digest of the secret', { message: ['$path', '$secret.md5'], steps: ['md5'] }, 'message.1'],
   [
     'a key of bytes',
@@ -254,11 +298,24 @@ it.each<[string, RecipeJson, ...string[]]>([
     },
     'message.2',
   ],
-  ['the query', { message: ['$method', '$query', '$host'], join: '\n', steps: ['hmac-md5'] }, 'message.1'],
-  ['the sorted query', { message: ['$path$[?$query.sorted]', '$host'], steps: ['hmac-md5'] }, 'message.0'],
+  [
+    'the query',
+    { message: ['$method', '$query', '$host'], join: '\n', steps: ['hmac-md5'] },
+    'message.1',
+  ],
+  [
+    'the sorted query',
+    { message: ['$path$[?$query.sorted]', '$host'], steps: ['hmac-md5'] },
+    'message.0',
+  ],
   [
     'a block and how it is written',
-    { params: { encode: 'rfc3986' }, message: ['$method', '$path?$params'], join: '\n', steps: ['hmac-md5'] },
+    {
+      params: { encode: 'rfc3986' },
+      message: ['$method', '$path?$params'],
+      join: '\n',
+      steps: ['hmac-md5'],
+    },
     'message.1',
   ],
   [
@@ -296,7 +353,9 @@ it.each<[string, RecipeJson, ...string[]]>([
     'the message of a sub',
     {
       message: ['$param:z', '$sub:inner', '$secret'],
-      sub: { inner: { message: [`${'$'}{param:c}${'$'}{param:b}${'$'}{param:a}`], steps: ['md5'] } },
+      sub: {
+        inner: { message: [`${'$'}{param:c}${'$'}{param:b}${'$'}{param:a}`], steps: ['md5'] },
+      },
       steps: ['md5'],
     },
     'sub.inner.message.0',
@@ -306,7 +365,11 @@ it.each<[string, RecipeJson, ...string[]]>([
     { params: { add: { time: '$extra:X-Time' } }, message: ['$params'], steps: ['hmac-md5'] },
     'params.add.time',
   ],
-  ['a constant that is known', { message: ['$params', 'v7;', '$secret'], steps: ['md5'] }, 'message.1'],
+  [
+    'a constant that is known',
+    { message: ['$params', 'v7;', '$secret'], steps: ['md5'] },
+    'message.1',
+  ],
   [
     'a part behind a label that a signature cannot show',
     { message: lines, join: '\n', steps: ['hmac-md5', 'prepend:K/$extra:X-Nonce/Signature='] },
@@ -347,13 +410,20 @@ it.each<[string, RecipeJson, ...string[]]>([
 });
 
 it.each([
-  ...['md5', 'MD5', 'sha1', 'sha256', 'base64', 'upper', 'rfc3986'].map((form) => `$secret.${form}`),
-  ...'Digest Body Content-MD5 Content-SHA256 X-Content-SHA256'.split(' ').map((word) => `${word}:$body`),
+  ...['md5', 'MD5', 'sha1', 'sha256', 'base64', 'upper', 'rfc3986'].map(
+    (form) => `$secret.${form}`,
+  ),
+  ...'Digest Body Content-MD5 Content-SHA256 X-Content-SHA256'
+    .split(' ')
+    .map((word) => `${word}:$body`),
   ...['Request-Target:$path', 'Path:$path', 'URI:$path', 'Host:$host', 'Method:$method'],
 ])('an open entry may be %s', async (entry) => {
   const request = { ...read, body: '{"n":1}' };
   const key = new Secret('5up3r 53cr37');
-  const { digest: signature } = compileRecipe({ message: ['v1', entry], steps: ['md5'] }).sign(request, key);
+  const { digest: signature } = compileRecipe({ message: ['v1', entry], steps: ['md5'] }).sign(
+    request,
+    key,
+  );
   const recipe = { message: ['v1', '?'], steps: ['md5'] };
   const { hit } = await findByHints(
     [{ request, secret: key, signature, otherParams: [] }],
@@ -364,7 +434,11 @@ it.each([
 });
 
 it.each<[string, object, string]>([
-  ['a value that cannot be open', { message: ['$params'], steps: ['md5'], basePath: '?' }, 'basePath'],
+  [
+    'a value that cannot be open',
+    { message: ['$params'], steps: ['md5'], basePath: '?' },
+    'basePath',
+  ],
   ['an unknown token', { message: ['$parms', '?'], steps: ['md5'] }, 'message[0]'],
 ])('an open recipe with %s is refused', async (_, recipe, field) => {
   const task = { request: read, secret, signature: '0'.repeat(32), otherParams: [] };
@@ -377,7 +451,9 @@ it('with what a document says, a message of ten parts is found', { timeout: 120_
   const request = { ...read, params: [], extra };
   const [first, ...others] = names.map((name) => `$extra:${name}`);
   const tokens = [`${first}`, '$method', '$path', ...others];
-  const rule = compileRecipe(completeRecipe({ message: ['v2/', ...tokens], steps: ['hmac-sha256'] }));
+  const rule = compileRecipe(
+    completeRecipe({ message: ['v2/', ...tokens], steps: ['hmac-sha256'] }),
+  );
   const task = { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
   const hints = { steps: ['hmac-sha256'], join: '', headers: names, constants: ['v2/'] };
   const found = await solve([task], searchUpTo(3_000_000), noPause, hints);
@@ -397,7 +473,10 @@ it('with what a document says, a message of ten parts is found', { timeout: 120_
 
 it('one request without a body or a query leaves open whether these are signed', async () => {
   const request = { ...read, params: [], extra: { 'X-Time': '1795283538' } };
-  const rule = compileRecipe({ message: ['$extra:X-Time', '$method', '$path'], steps: ['hmac-sha256'] });
+  const rule = compileRecipe({
+    message: ['$extra:X-Time', '$method', '$path'],
+    steps: ['hmac-sha256'],
+  });
   const { fits } = await solveBy(rule, secret, [request]);
   const messages = fits.map(({ recipe }) => recipe.message.join(' '));
   for (const part of ['$path$[?$query]', '$body'])
@@ -405,7 +484,10 @@ it('one request without a body or a query leaves open whether these are signed',
 });
 
 it('a header that another sample lacks is optional', async () => {
-  const rule = compileRecipe({ message: ['$method', '$[$extra:X-Type]', '$path'], steps: ['hmac-md5'] });
+  const rule = compileRecipe({
+    message: ['$method', '$[$extra:X-Type]', '$path'],
+    steps: ['hmac-md5'],
+  });
   const request = { ...read, params: [], extra: { 'X-Type': 'json' } };
   const { fits } = await solveBy(rule, secret, [request, { ...request, extra: {} }]);
   expect(fits[0]?.recipe.message).toEqual(['$method', '$[$extra:X-Type]', '$path']);
@@ -422,8 +504,16 @@ it('a search that found nothing tells how far it went with the sample for which 
     { bits: 21, isComplete: false },
     { bits: 0, isComplete: false },
   ];
-  const search = async () => ({ tried: 7, hit: null, ...(ends.shift() ?? { bits: 0, isComplete: false }) });
-  expect(await solve(tasks, search, noPause)).toMatchObject({ fits: [], bits: 21, isComplete: false });
+  const search = async () => ({
+    tried: 7,
+    hit: null,
+    ...(ends.shift() ?? { bits: 0, isComplete: false }),
+  });
+  expect(await solve(tasks, search, noPause)).toMatchObject({
+    fits: [],
+    bits: 21,
+    isComplete: false,
+  });
 });
 
 describe('with what a document says, the rule is found', () => {
@@ -480,7 +570,10 @@ describe('with what a document says, the rule is found', () => {
     ],
     [
       'of the bytes of a digest behind the path',
-      { message: ['$param:random', '$param:code'], steps: ['sha256:raw', 'prepend:$path', 'hmac-sha512'] },
+      {
+        message: ['$param:random', '$param:code'],
+        steps: ['sha256:raw', 'prepend:$path', 'hmac-sha512'],
+      },
       { steps: ['sha256', 'hmac-sha512'], headers: ['random', 'code'] },
     ],
     [
@@ -490,7 +583,11 @@ describe('with what a document says, the rule is found', () => {
     ],
     [
       'of the secret without the joiner',
-      { message: [...values.slice(0, -1), `\${param:timestamp}$secret`], join: '&', steps: ['md5'] },
+      {
+        message: [...values.slice(0, -1), `\${param:timestamp}$secret`],
+        join: '&',
+        steps: ['md5'],
+      },
       { headers: names },
     ],
     [
@@ -518,7 +615,8 @@ describe('with what a document says, the rule is found', () => {
     const task = { request, secret, signature: rule.sign(request, secret).digest, otherParams: [] };
     const search = searchUpTo(300_000);
     let hit: RecipeCandidate | null = null;
-    for (const hinted of withHints([task], { steps, join, ...hints })) hit ??= (await search(hinted)).hit;
+    for (const hinted of withHints([task], { steps, join, ...hints }))
+      hit ??= (await search(hinted)).hit;
     if (hit === null) throw new Error('nothing was found');
     const { fits } = await fittingRecipes({ task, hit, slack: 5, pause: noPause }, [task]);
     expect(rankOf(rule, secret, request, fits)).toBeGreaterThan(0);

@@ -39,16 +39,27 @@ const contexts: Readonly<Record<string, readonly [open: string, close: string]>>
   'PHP array': ['array("sign" => "a", "b" => ', '1)'],
 };
 const units = [
-  ...' |\n|\r|a|\\|"|\'|`|{|[|(|}|%25|&a=1|a: b\n|{{a}}|curl |&sign=a|sign=a\n|=> |--> |{{ |\\"'.split('|'),
-  ...'GET /x?sign=a HTTP/1.1\n|{"a":|,{"a":{}}|,{"url":"/y?sign=b"}|: |#|\u2028|^|<|b=c, '.split('|'),
+  ...' |\n|\r|a|\\|"|\'|`|{|[|(|}|%25|&a=1|a: b\n|{{a}}|curl |&sign=a|sign=a\n|=> |--> |{{ |\\"'.split(
+    '|',
+  ),
+  ...'GET /x?sign=a HTTP/1.1\n|{"a":|,{"a":{}}|,{"url":"/y?sign=b"}|: |#|\u2028|^|<|b=c, '.split(
+    '|',
+  ),
 ];
 const recipes = [
   defaultRecipes.sign,
-  completeRecipe({ message: ['$method', '$path', '$body', '$secret'], join: '\n', steps: ['hmac-sha256'] }),
+  completeRecipe({
+    message: ['$method', '$path', '$body', '$secret'],
+    join: '\n',
+    steps: ['hmac-sha256'],
+  }),
 ];
 const secret = new Secret('s3cret');
 const size = 40_000;
-/** CPU seconds. The slowest shape takes a tenth; one that is read in quadratic time takes longer each time. */
+/**
+ * CPU seconds. The slowest shape takes a tenth; one that is read in quadratic time takes longer
+ * each time.
+ */
 const maxSeconds = 1;
 
 function read(text: string, isJudged: boolean): void {
@@ -65,7 +76,9 @@ function read(text: string, isJudged: boolean): void {
     }
 }
 
-/** The seconds for a text: of those that take too long on a busy machine, the least of three times. */
+/**
+ * The seconds for a text: of those that take too long on a busy machine, the least of three times.
+ */
 function leastSecondsFor(text: string, isJudged = false): number {
   let seconds = secondsFor(text, isJudged);
   for (let time = 1; time < 3 && seconds >= maxSeconds; time += 1)
@@ -88,7 +101,8 @@ function secondsFor(text: string, isJudged: boolean): number {
 const judged = ['a', '&a=1', '=> '];
 /** Every unit in every second context. */
 const shapes = Object.entries(contexts).map(
-  ([name, ends], context) => [name, ends, units.filter((_, unit) => (unit + context) % 2 === 0)] as const,
+  ([name, ends], context) =>
+    [name, ends, units.filter((_, unit) => (unit + context) % 2 === 0)] as const,
 );
 
 it.each(shapes)('a text that repeats is read in its time: %s', (_, [open, close], units) => {

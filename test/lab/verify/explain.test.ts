@@ -29,7 +29,10 @@ test('no text of the request or the recipe is shown as a secret', () => {
   fc.assert(
     fc.property(odd, (value) => {
       const recipe = completeRecipe({ message: ['$params', '/x'], steps: ['md5'] });
-      const { message } = compileRecipe(recipe).explain(requestOf([['a', value]]), new Secret('s3cret'));
+      const { message } = compileRecipe(recipe).explain(
+        requestOf([['a', value]]),
+        new Secret('s3cret'),
+      );
       expect(message).toBe(`a=${value}/x`.toWellFormed());
     }),
   );
@@ -71,9 +74,9 @@ test('a block that cannot be encoded around the secret is hidden whole', () => {
 test('a sub-digest is shown by its name', () => {
   const part = { message: ['$secret'], steps: ['md5'] };
   const sub = { HA1: part, HA2: { ...part, message: ['$sub:HA1'] } };
-  expect(explain({ message: ['$sub:HA1.upper', '$params$sub:HA2'], sub, steps: ['md5'] }).message).toBe(
-    '<sub:HA1>code=&name=<secret> & s3cret<sub:HA2>',
-  );
+  expect(
+    explain({ message: ['$sub:HA1.upper', '$params$sub:HA2'], sub, steps: ['md5'] }).message,
+  ).toBe('<sub:HA1>code=&name=<secret> & s3cret<sub:HA2>');
 });
 
 test('the tokens that the request has nothing for are named, once each', () => {
@@ -108,12 +111,17 @@ test('what is shown does not depend on the secret', () => {
   // One that the request holds by chance is masked there too.
   const secret = fc.string().map((text) => `§${text}`);
   fc.assert(
-    fc.property(fc.constantFrom(...independent), secret, secret, ({ recipe, request }, one, other) => {
-      const [a, b] = [one, other].map((text) =>
-        compileRecipe(completeRecipe(recipe)).explain(request, new Secret(text)),
-      );
-      expect([a?.params, a?.message]).toEqual([b?.params, b?.message]);
-    }),
+    fc.property(
+      fc.constantFrom(...independent),
+      secret,
+      secret,
+      ({ recipe, request }, one, other) => {
+        const [a, b] = [one, other].map((text) =>
+          compileRecipe(completeRecipe(recipe)).explain(request, new Secret(text)),
+        );
+        expect([a?.params, a?.message]).toEqual([b?.params, b?.message]);
+      },
+    ),
   );
 });
 
@@ -126,9 +134,9 @@ test('the secret in a value that the rule adds is not shown, and sorted as it is
   });
   // s3cret in base64 begins with c: before <secret> & s3cret would be wrong, so it is behind.
   expect(shown.message).toBe('code=""&name="<secret> & s3cret"&k3="a"&k2=<secret>&k1=<secret>');
-  expect(explain({ params: { add, order: 'sent' }, message: ['$params'], steps: ['md5'] }).message).toBe(
-    'name=<secret> & s3cret&code=&k1=zz<secret>&k2=<secret>&k3=a',
-  );
+  expect(
+    explain({ params: { add, order: 'sent' }, message: ['$params'], steps: ['md5'] }).message,
+  ).toBe('name=<secret> & s3cret&code=&k1=zz<secret>&k2=<secret>&k3=a');
 });
 
 test('a secret that was sent in the query is not shown there either', () => {
@@ -148,5 +156,9 @@ test('a query that is not known is named; one that cannot be is not', () => {
       new Secret('s3cret'),
     ).missing;
   expect(missing({})).toEqual(['$query']);
-  expect([missing({ query: '' }), missing({ body: 'code=' }), missing({ params: [] })]).toEqual([[], [], []]);
+  expect([missing({ query: '' }), missing({ body: 'code=' }), missing({ params: [] })]).toEqual([
+    [],
+    [],
+    [],
+  ]);
 });

@@ -32,7 +32,10 @@ export async function main(): Promise<void> {
   const statuses: number[] = [];
   const onResponse = ({ httpStatus }: ResponseEvent) => statuses.push(httpStatus);
   await using client = new UserInfoClient({ ...options, onResponse });
-  const { envelope } = await client.passback({ unionId: 'u1', userInfo: { n: new JsonNumber('1.00') } });
+  const { envelope } = await client.passback({
+    unionId: 'u1',
+    userInfo: { n: new JsonNumber('1.00') },
+  });
   const rows = [{ unionId: 'u1', userInfo: { level: 'gold' } }];
   const outcomes: PassbackOutcome<(typeof rows)[number]>[] = [];
   await using quiet = new UserInfoClient(options);

@@ -5,7 +5,8 @@ void import('userinfo-exchange').then((imported) => {
   const options = { baseUrl: 'http://127.0.0.1:1', tenantCode: 't', channel: 'c', appKey: 'k' };
   const moment = { random: () => '0123456789abcdef', now: () => 1_700_000_000_000 };
   const urlBy = (appSecret) =>
-    new imported.UserInfoClient({ ...options, ...moment, appSecret }).signRead({ code: 'c' }).url.href;
+    new imported.UserInfoClient({ ...options, ...moment, appSecret }).signRead({ code: 'c' }).url
+      .href;
   const secret = new required.Secret('s');
   const facts = [
     required.UserInfoClient !== imported.UserInfoClient,

@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import { UserInfoClient } from 'userinfo-exchange';
 
-const server = createServer((_, answer) => answer.end('{"code":200,"msg":"ok","data":{"union_id":"u1"}}'));
+const server = createServer((_, answer) =>
+  answer.end('{"code":200,"msg":"ok","data":{"union_id":"u1"}}'),
+);
 server.listen(0, '127.0.0.1', async () => {
   const baseUrl = `http://127.0.0.1:${server.address().port}`;
   const app = { tenantCode: 't', channel: 'c', appKey: 'k', appSecret: 's' };

@@ -1,5 +1,5 @@
-// Compiles types.mts and types.cts by each version of TypeScript that has an API, with every way of resolving modules,
-// with the library checked: with the types of Node, and without any package.
+// Compiles types.mts and types.cts by each version of TypeScript that has an API, with every way of
+// resolving modules, with the library checked: with the types of Node, and without any package.
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
@@ -32,7 +32,8 @@ for (const name of ['typescript-5.4', 'typescript']) {
       options.lib = library.lib;
       const host = ts.createCompilerHost(options);
       const parse = host.getSourceFile;
-      // Each file is parsed once for all ways, except where the format of a module depends on the way.
+      // Each file is parsed once for all ways, except where the format of a module depends on the
+      // way.
       host.getSourceFile = (path, target, ...rest) => {
         const key = `${path} ${target.impliedNodeFormat}`;
         if (!files.has(key)) files.set(key, parse(path, target, ...rest));

@@ -24,7 +24,9 @@ export async function mobileOf(code: string): Promise<string | undefined> {
   }
 }
 
-export async function all(rows: { unionId: string; userInfo: { level: string } }[]): Promise<number> {
+export async function all(
+  rows: { unionId: string; userInfo: { level: string } }[],
+): Promise<number> {
   let failed = 0;
   for await (const { outcome } of new sdk.UserInfoClient({
     baseUrl: 'https://platform.example',
@@ -39,7 +41,9 @@ export async function all(rows: { unionId: string; userInfo: { level: string } }
 }
 
 export async function double(): Promise<string> {
-  const started: service.TestService = await service.createTestService({ users: [{ union_id: 'u1' }] });
+  const started: service.TestService = await service.createTestService({
+    users: [{ union_id: 'u1' }],
+  });
   await started.close();
   return started.url;
 }

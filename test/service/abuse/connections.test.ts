@@ -18,7 +18,9 @@ import {
 
 const read = 'GET /api/v1/server/user/user_info_for_third HTTP/1.1\r\n';
 const put = 'PUT /api/v1/server/user/passback_user_info HTTP/1.1\r\n';
-/** An address of this machine that is no loopback address: to the service, another machine is there. */
+/**
+ * An address of this machine that is no loopback address: to the service, another machine is there.
+ */
 const here =
   Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
@@ -46,7 +48,9 @@ describe('a service of its own process', () => {
 
   async function openMany(count: number): Promise<Socket[]> {
     const sockets = Array.from({ length: count }, () => openSocket(url));
-    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+    await Promise.all(
+      sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))),
+    );
     return sockets;
   }
 
@@ -63,11 +67,17 @@ describe('a service of its own process', () => {
     return times;
   }
 
-  /** As long as a signed one: of shorter ones more would arrive at once than a connection may wait for. */
+  /**
+   * As long as a signed one: of shorter ones more would arrive at once than a connection may wait
+   * for.
+   */
   const long = `${read}X-Filler: ${'x'.repeat(300)}\r\n`;
 
   it('answers thousands of requests on one connection, each once', async () => {
-    const answers = await exchange(url, `${`${long}\r\n`.repeat(2_999)}${long}Connection: close\r\n\r\n`);
+    const answers = await exchange(
+      url,
+      `${`${long}\r\n`.repeat(2_999)}${long}Connection: close\r\n\r\n`,
+    );
     expect(answers).toHaveLength(3_000);
     expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
     expectEnvelope(answers[0], 40001);
@@ -86,7 +96,9 @@ describe('a service of its own process', () => {
     await using hasty = await createService({ requestTimeoutMs: 500, keepAliveMs: 500 });
     const socket = openSocket(hasty.url);
     socket.pause();
-    await pour(socket, Buffer.from(`${long}\r\n`.repeat(150)), Number.POSITIVE_INFINITY).catch(() => {});
+    await pour(socket, Buffer.from(`${long}\r\n`.repeat(150)), Number.POSITIVE_INFINITY).catch(
+      () => {},
+    );
     expect(socket.destroyed).toBe(true);
   });
 
@@ -102,7 +114,8 @@ describe('a service of its own process', () => {
   it('stays at work beside hundreds of connections that send their headers slowly', async () => {
     const sockets = await openMany(300);
     for (let part = 0; part < 10; part++) {
-      for (const socket of sockets) socket.write(part === 0 ? read : `X-${part}: ${'x'.repeat(1400)}\r\n`);
+      for (const socket of sockets)
+        socket.write(part === 0 ? read : `X-${part}: ${'x'.repeat(1400)}\r\n`);
     }
     expect(await isHealthy()).toBe(true);
     for (const socket of sockets) socket.destroy();
@@ -114,8 +127,13 @@ describe('a service of its own process', () => {
       socket.write(`${put}Content-Length: ${megabyte.length}\r\n\r\n`);
       socket.write(megabyte.subarray(1));
     }
-    await expect.poll(() => sockets.filter(({ bytesWritten }) => bytesWritten > 1e6).length).toBe(200);
-    const [small] = await exchange(url, `${put}Content-Length: 11\r\nConnection: close\r\n\r\nunion_id=u1`);
+    await expect
+      .poll(() => sockets.filter(({ bytesWritten }) => bytesWritten > 1e6).length)
+      .toBe(200);
+    const [small] = await exchange(
+      url,
+      `${put}Content-Length: 11\r\nConnection: close\r\n\r\nunion_id=u1`,
+    );
     expectEnvelope(small, 40001);
     for (const socket of sockets) socket.destroy();
   });
@@ -139,12 +157,15 @@ describe('a service of its own process', () => {
     socket.destroy();
   });
 
-  it.runIf(process.platform === 'linux')('has not needed much memory for any of this (needs Linux)', () => {
-    const status = readFileSync(`/proc/${service.pid}/status`, 'utf8');
-    const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];
-    expect(Number(kilobytes)).toBeGreaterThan(30 * 1024);
-    expect(Number(kilobytes)).toBeLessThan(512 * 1024);
-  });
+  it.runIf(process.platform === 'linux')(
+    'has not needed much memory for any of this (needs Linux)',
+    () => {
+      const status = readFileSync(`/proc/${service.pid}/status`, 'utf8');
+      const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];
+      expect(Number(kilobytes)).toBeGreaterThan(30 * 1024);
+      expect(Number(kilobytes)).toBeLessThan(512 * 1024);
+    },
+  );
 
   it('holds no connection after any of this, and has had no fault', async () => {
     expect(log).not.toMatch(/fault|Error|Unhandled|Warning/);
@@ -214,7 +235,10 @@ describe('a service with limits of its own', () => {
     }
     await expect.poll(() => parseAnswers(Buffer.from(received)).length).toBe(2);
     expect(parseAnswers(Buffer.from(received)).map(expectAnyEnvelope)).toEqual([40001, 40002]);
-    expect(log.filter(({ event }) => event === 'request')).toMatchObject([{ code: 40001 }, { code: 40002 }]);
+    expect(log.filter(({ event }) => event === 'request')).toMatchObject([
+      { code: 40001 },
+      { code: 40002 },
+    ]);
     process.off('warning', warn);
     expect(warnings).toEqual([]);
     socket.destroy();
@@ -228,14 +252,23 @@ describe('a service with limits of its own', () => {
     'closes the connections past its limit %s at once, says so, and takes new ones when there is room',
     async (_, host, count, problem) => {
       const log: LogEvent[] = [];
-      const service = await createService({ maxConnections: 3, host, log: (event) => log.push(event) });
+      const service = await createService({
+        maxConnections: 3,
+        host,
+        log: (event) => log.push(event),
+      });
       const sockets = Array.from({ length: count }, () => openSocket(service.url));
-      await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+      await Promise.all(
+        sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))),
+      );
       await expect(exchange(service.url, `${read}\r\n`)).resolves.toEqual([]);
       await expect(exchange(service.url, `${read}\r\n`)).resolves.toEqual([]);
-      expect(log.filter(({ event }) => event === 'overload')).toEqual([{ event: 'overload', problem }]);
+      expect(log.filter(({ event }) => event === 'overload')).toEqual([
+        { event: 'overload', problem },
+      ]);
       sockets[0]?.destroy();
-      const answered = async () => (await exchange(service.url, `${read}Connection: close\r\n\r\n`)).length;
+      const answered = async () =>
+        (await exchange(service.url, `${read}Connection: close\r\n\r\n`)).length;
       await expect.poll(answered).toBe(1);
       for (const socket of sockets) socket.destroy();
       await service.close();

@@ -54,9 +54,12 @@ it('answers whatever is sent with an envelope of the table or not at all, stores
     if (answers.length === 0) seen.set(0, (seen.get(0) ?? 0) + 1);
   };
   await fc.assert(
-    fc.asyncProperty(fc.array(attack, { minLength: together, maxLength: together }), async (attacks) => {
-      await Promise.all(attacks.map(attempt));
-    }),
+    fc.asyncProperty(
+      fc.array(attack, { minLength: together, maxLength: together }),
+      async (attacks) => {
+        await Promise.all(attacks.map(attempt));
+      },
+    ),
     { numRuns: batches, endOnFailure: true },
   );
 
@@ -64,7 +67,8 @@ it('answers whatever is sent with an envelope of the table or not at all, stores
   const codes = [200, 40001, 40002, 40003, 40004, 40103, 40402, 41301];
   expect([...seen.keys()]).toEqual(expect.arrayContaining(codes));
   for await (const record of running.service.admin.listUsers({ tenantCode: tenant })) {
-    for (const [name, value] of readableValues(record)) expect(signed).toContain(`${name}\0${value}`);
+    for (const [name, value] of readableValues(record))
+      expect(signed).toContain(`${name}\0${value}`);
   }
   expectCleanLog([running.app.secret, target.code, ...Object.values(personal)]);
   if (process.env.USERINFO_FUZZ_BATCHES !== undefined) {
@@ -84,7 +88,8 @@ function addSigned(signed: Set<string>, userInfo: string): void {
   for (const [name, value] of Object.entries(entries ?? {})) {
     if (typeof value === 'object') continue; // never stored
     // A number is stored as it is written.
-    const written = typeof value === 'number' ? (userInfo.match(/-?\d[\d.eE+-]*/g) ?? []) : [String(value)];
+    const written =
+      typeof value === 'number' ? (userInfo.match(/-?\d[\d.eE+-]*/g) ?? []) : [String(value)];
     for (const text of written) signed.add(`${name}\0${text}`);
   }
 }

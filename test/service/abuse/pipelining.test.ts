@@ -48,7 +48,11 @@ async function start(settings: ServiceOptions = {}): Promise<string> {
 }
 
 /** Sends the same request many times on a connection, and returns what it is answered. */
-function pipeline(url: string, one: string, count: number): { socket: Socket; received: () => string } {
+function pipeline(
+  url: string,
+  one: string,
+  count: number,
+): { socket: Socket; received: () => string } {
   const socket = openSocket(url);
   sockets.push(socket);
   let text = '';
@@ -62,11 +66,16 @@ function pipeline(url: string, one: string, count: number): { socket: Socket; re
 }
 
 it('a connection with many unanswered requests is not read further, and all are answered', async () => {
-  const url = await start({ faults: { latencyMs: { min: 50, max: 50 }, seed: 1 }, keepAliveMs: 60_000 });
+  const url = await start({
+    faults: { latencyMs: { min: 50, max: 50 }, seed: 1 },
+    keepAliveMs: 60_000,
+  });
   const count = 4 * atOnce;
   const { received } = pipeline(url, request, count);
   await expect.poll(() => answered, { timeout: 100_000 }).toBe(count);
-  await expect.poll(() => received().split('"code":40001').length - 1, { timeout: 10_000 }).toBe(count);
+  await expect
+    .poll(() => received().split('"code":40001').length - 1, { timeout: 10_000 })
+    .toBe(count);
   expect(parseAnswers(Buffer.from(received()))).toHaveLength(count);
   expect(started).toBe(count);
   expect(most).toBeLessThan(2 * atOnce);

@@ -20,7 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => running.service.close());
 
-/** A passback in order, which leaves its mark; it is what an attacker wants to get through in another's body. */
+/**
+ * A passback in order, which leaves its mark; it is what an attacker wants to get through in
+ * another's body.
+ */
 function passbackThatMarks(mark: string, header = ''): string {
   const form = { union_id: 'u1', user_info: JSON.stringify({ [mark]: 'was here' }) };
   const { target, body } = signDraft(draftPassback(running.app, form));
@@ -56,7 +59,11 @@ describe('a request of which two readers would see different ends', () => {
     ['chunked that is not last', 'Transfer-Encoding: chunked, identity', '0\r\n\r\n'],
     ['two encodings', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity', '0\r\n\r\n'],
     ['an encoding after a vertical tab', 'Transfer-Encoding:\x0bchunked', '0\r\n\r\n'],
-    ['an encoding on a line of its own', 'Transfer-Encoding:\r\n chunked\r\nContent-Length: 5', '0\r\n\r\n'],
+    [
+      'an encoding on a line of its own',
+      'Transfer-Encoding:\r\n chunked\r\nContent-Length: 5',
+      '0\r\n\r\n',
+    ],
     ['a header folded over two lines', 'X: a\r\n b\r\nContent-Length: 0', ''],
     ['a header that ends in a bare LF', 'X: a\nContent-Length: 0', ''],
     ['a header with U+0000', 'X: a\0b\r\nContent-Length: 0', ''],
@@ -157,7 +164,8 @@ describe('a connection', () => {
   });
 
   it('ends with the request that says so: what is behind it is not looked at', async () => {
-    const bytes = passbackThatMarks('last', 'Connection: close\r\n') + passbackThatMarks('after the last');
+    const bytes =
+      passbackThatMarks('last', 'Connection: close\r\n') + passbackThatMarks('after the last');
     const answers = await exchange(running.service.url, bytes);
     expect(answers.map(expectAnyEnvelope)).toEqual([200]);
     expect(await marks()).toContain('last');
@@ -167,7 +175,9 @@ describe('a connection', () => {
   it('may be half closed by the client before the request is whole', async () => {
     const whole = passbackThatMarks('half');
     for (const length of [0, 1, 20, 200, whole.length - 1]) {
-      const answers = await exchange(running.service.url, whole.slice(0, length), { patienceMs: 20 });
+      const answers = await exchange(running.service.url, whole.slice(0, length), {
+        patienceMs: 20,
+      });
       for (const answer of answers) expectEnvelope(answer, 40002);
     }
     expect(await marks()).not.toContain('half');
@@ -177,7 +187,10 @@ describe('a connection', () => {
 describe('a signature over names and values that are not encoded', () => {
   const sign = (draft: Draft) => {
     const { target, body } = signDraft(draft);
-    return { query: new URLSearchParams(target.split('?')[1]), form: new URLSearchParams(body ?? '') };
+    return {
+      query: new URLSearchParams(target.split('?')[1]),
+      form: new URLSearchParams(body ?? ''),
+    };
   };
   const put = async (query: URLSearchParams, form: URLSearchParams) => {
     const answer = await fetchAnswer(`${running.service.url}${passbackPath}?${query}`, {
@@ -189,13 +202,19 @@ describe('a signature over names and values that are not encoded', () => {
 
   it('is no signature of a passback that is cut elsewhere: that needs a parameter that there is not', async () => {
     const split = sign(
-      draftPassback(running.app, { union_id: 'u1&user_info={"cut":"x"}&z=', user_info: '{"a":"b"}' }),
+      draftPassback(running.app, {
+        union_id: 'u1&user_info={"cut":"x"}&z=',
+        user_info: '{"a":"b"}',
+      }),
     );
     const form = { union_id: 'u1', user_info: '{"cut":"x"}', z: '&user_info={"a":"b"}' };
     expect(await put(split.query, new URLSearchParams(form))).toBe(40002);
     const tail = sign(draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}&zz=1' }));
     expect(
-      await put(tail.query, new URLSearchParams({ union_id: 'u1', user_info: '{"a":"b"}', zz: '1' })),
+      await put(
+        tail.query,
+        new URLSearchParams({ union_id: 'u1', user_info: '{"a":"b"}', zz: '1' }),
+      ),
     ).toBe(40002);
     expect(await marks()).not.toContain('cut');
   });
@@ -204,22 +223,25 @@ describe('a signature over names and values that are not encoded', () => {
   it.each([
     ['sorted-md5', 200],
     ['form-encoded-md5', 40103],
-  ])('may be one of a read whose code holds a parameter: sign by the preset %s', async (name, code) => {
-    const { admin, url } = running.service;
-    const recipes = { ...defaultRecipes, sign: findPreset(name)?.recipe ?? defaultRecipes.sign };
-    const app = await admin.createApp({ tenantCode: tenant, channel: 'web', recipes });
-    const issued = await admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
-    const client = new UserInfoClient({
-      baseUrl: url,
-      tenantCode: tenant,
-      channel: 'web',
-      appKey: app.app_key,
-      appSecret: app.app_secret,
-      platform: { signing: recipes },
-    });
-    const signed = client.signRead({ code: `${issued.code}&info_name=mobile` }).url;
-    signed.searchParams.set('code', issued.code);
-    signed.searchParams.set('info_name', 'mobile');
-    expect((await fetchAnswer(String(signed))).envelope.code).toBe(code);
-  });
+  ])(
+    'may be one of a read whose code holds a parameter: sign by the preset %s',
+    async (name, code) => {
+      const { admin, url } = running.service;
+      const recipes = { ...defaultRecipes, sign: findPreset(name)?.recipe ?? defaultRecipes.sign };
+      const app = await admin.createApp({ tenantCode: tenant, channel: 'web', recipes });
+      const issued = await admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
+      const client = new UserInfoClient({
+        baseUrl: url,
+        tenantCode: tenant,
+        channel: 'web',
+        appKey: app.app_key,
+        appSecret: app.app_secret,
+        platform: { signing: recipes },
+      });
+      const signed = client.signRead({ code: `${issued.code}&info_name=mobile` }).url;
+      signed.searchParams.set('code', issued.code);
+      signed.searchParams.set('info_name', 'mobile');
+      expect((await fetchAnswer(String(signed))).envelope.code).toBe(code);
+    },
+  );
 });

@@ -51,7 +51,13 @@ describe('the apps', () => {
         disabled: false,
         recipes: { app_sign: whole, sign: whole },
       },
-      { tenant_code: 'acme', channel: 'web', app_key: 'b', created_at: now / 1000, disabled: false },
+      {
+        tenant_code: 'acme',
+        channel: 'web',
+        app_key: 'b',
+        created_at: now / 1000,
+        disabled: false,
+      },
     ]);
   });
 
@@ -59,7 +65,10 @@ describe('the apps', () => {
     [{ tenantCode: '', channel: 'web' }, 'tenant_code is missing'],
     [{ tenantCode: 'acme', channel: 'we\0b' }, 'channel "we\\u0000b" holds U+0000'],
     [{ tenantCode: 'acme', channel: 'web', appKey: 'x'.repeat(256) }, 'app_key has 256 characters'],
-    [{ tenantCode: 'acme', channel: 'web', recipes: { app_sign: {}, sign: {} } }, 'app_sign.message'],
+    [
+      { tenantCode: 'acme', channel: 'web', recipes: { app_sign: {}, sign: {} } },
+      'app_sign.message',
+    ],
   ])('are refused with the reason: %j', async (input, reason) => {
     await expect(admin.createApp(input as never)).rejects.toThrow(reason);
     expect(await all(admin.listApps())).toEqual([]);
@@ -75,13 +84,21 @@ describe('the apps', () => {
 
 describe('the users', () => {
   it('are stored and returned completely', async () => {
-    const record = user('u1', { basic_info: { mobile: '138' }, extension_info: { a: '1' }, gps: '1,2' });
+    const record = user('u1', {
+      basic_info: { mobile: '138' },
+      extension_info: { a: '1' },
+      gps: '1,2',
+    });
     await admin.putUser(record);
     expect(await admin.getUser({ tenantCode: tenant, unionId: 'u1' })).toEqual(record);
   });
 
   it('are validated and converted to text, for untyped callers', async () => {
-    const loose = { tenant_code: tenant, union_id: 'u1', extension_info: { age: 28, vip: true, none: null } };
+    const loose = {
+      tenant_code: tenant,
+      union_id: 'u1',
+      extension_info: { age: 28, vip: true, none: null },
+    };
     await admin.putUser(loose as unknown as UserRecord);
     expect(await admin.getUser({ tenantCode: tenant, unionId: 'u1' })).toEqual(
       user('u1', { extension_info: { age: '28', vip: 'true' } }),
@@ -97,7 +114,9 @@ describe('the users', () => {
     }
     expect(await admin.putUsers(records())).toBe(1200);
     await admin.putUser({ ...user('u1'), tenant_code: 'other' });
-    const ids = (await all(admin.listUsers({ tenantCode: tenant }))).map(({ union_id }) => union_id);
+    const ids = (await all(admin.listUsers({ tenantCode: tenant }))).map(
+      ({ union_id }) => union_id,
+    );
     expect(ids).toHaveLength(1200);
     expect(ids).toEqual([...ids].sort());
     expect(await admin.putUsers([])).toBe(0);
@@ -118,7 +137,11 @@ describe('the users', () => {
       (await all(admin.findUsers({ tenantCode: tenant, key: 'level', value }))).map(
         ({ union_id }) => union_id,
       );
-    expect([await found('gold'), await found('silver'), await found('lead')]).toEqual([['u2'], [], ['u1']]);
+    expect([await found('gold'), await found('silver'), await found('lead')]).toEqual([
+      ['u2'],
+      [],
+      ['u1'],
+    ]);
   });
 
   it('are counted in the audit as they are stored, also if the database is lost in between', async () => {
@@ -136,7 +159,10 @@ describe('the users', () => {
     }
     await expect(lost.putUsers(records())).rejects.toThrow('the database is closed');
     expect(await all(beside.listUsers({ tenantCode: tenant }))).toHaveLength(5000);
-    expect(await all(beside.listAudit())).toMatchObject([{ action: 'user list' }, { subject: '5000 users' }]);
+    expect(await all(beside.listAudit())).toMatchObject([
+      { action: 'user list' },
+      { subject: '5000 users' },
+    ]);
     await beside.close();
     await rm(folder, { recursive: true });
   });
@@ -191,15 +217,20 @@ it('finds users by a value, all that have it', async () => {
   const withMobile = (id: string, mobile: string) => user(id, { basic_info: { mobile } });
   // More than a page of 500.
   const ids = Array.from({ length: 520 }, (_, i) => `shared${String(i).padStart(3, '0')}`);
-  await admin.putUsers([...ids.map((id) => withMobile(id, '13900139000')), withMobile('u1', '13800138000')]);
+  await admin.putUsers([
+    ...ids.map((id) => withMobile(id, '13900139000')),
+    withMobile('u1', '13800138000'),
+  ]);
   const found = async (value: string, key = 'mobile') =>
-    (await all(admin.findUsers({ tenantCode: tenant, key, value }))).map(({ union_id }) => union_id);
+    (await all(admin.findUsers({ tenantCode: tenant, key, value }))).map(
+      ({ union_id }) => union_id,
+    );
   expect(await found('13800138000')).toEqual(['u1']);
   expect(await found('13900139000')).toEqual(ids);
   expect(await found('13800138000', 'id_card')).toEqual([]);
-  expect(await all(admin.findUsers({ tenantCode: 'other', key: 'mobile', value: '13800138000' }))).toEqual(
-    [],
-  );
+  expect(
+    await all(admin.findUsers({ tenantCode: 'other', key: 'mobile', value: '13800138000' })),
+  ).toEqual([]);
   const [line] = await all(admin.listAudit({ limit: 1 }));
   expect(line?.action).toBe('user find');
   await admin.deleteUser({ tenantCode: tenant, unionId: 'u1' });
@@ -231,13 +262,18 @@ it('works beside a service that uses the same file', async () => {
   const { app_secret, ...app } = await beside.createApp({ tenantCode: tenant, channel: 'web' });
   await beside.putUser(user('u1'));
   const passback = (secret: string) =>
-    send(service.url, draftPassback({ ...app, secret }, { union_id: 'u1', user_info: '{"a":"b"}' }));
+    send(
+      service.url,
+      draftPassback({ ...app, secret }, { union_id: 'u1', user_info: '{"a":"b"}' }),
+    );
   const old = app_secret.reveal();
   expect((await passback(old)).envelope.code).toBe(200);
   const rotated = await beside.rotateSecret({ appKey: app.app_key });
   expect((await passback(old)).envelope.code).toBe(40102);
   expect((await passback(rotated.app_secret.reveal())).envelope.code).toBe(200);
-  expect((await beside.getUser({ tenantCode: tenant, unionId: 'u1' })).extension_info).toEqual({ a: 'b' });
+  expect((await beside.getUser({ tenantCode: tenant, unionId: 'u1' })).extension_info).toEqual({
+    a: 'b',
+  });
   await beside.removeApp({ appKey: app.app_key });
   expect((await passback(old)).envelope.code).toBe(40101);
   await beside.close();

@@ -28,8 +28,9 @@ async function start() {
   await admin.putUser(user('u1'));
   const passback = async (secret: string, channel = 'web') => {
     const keys = { ...app, secret, channel };
-    return (await send(service.url, draftPassback(keys, { union_id: 'u1', user_info: '{"a":"b"}' })))
-      .envelope;
+    return (
+      await send(service.url, draftPassback(keys, { union_id: 'u1', user_info: '{"a":"b"}' }))
+    ).envelope;
   };
   return {
     database,
@@ -65,7 +66,9 @@ describe('an app', () => {
     await using stand = await start();
     const { admin, secret: first, code } = stand;
     const rotate = async (overlapSeconds?: number) =>
-      (await admin.rotateSecret({ ...app, ...(overlapSeconds && { overlapSeconds }) })).app_secret.reveal();
+      (
+        await admin.rotateSecret({ ...app, ...(overlapSeconds && { overlapSeconds }) })
+      ).app_secret.reveal();
     const second = await rotate(3600);
     expect([await code(first), await code(second)]).toEqual([200, 200]);
     expect(await code('another secret')).toBe(40102);
@@ -98,13 +101,16 @@ describe('an app', () => {
     const mixed = async (appSignBy: string, signBy: string) => {
       const target = new URL(signDraft(draft(appSignBy)).target, stand.url);
       target.searchParams.delete('sign');
-      const pairs = [...target.searchParams, ...Object.entries(form)].sort(([a], [b]) => (a < b ? -1 : 1));
+      const pairs = [...target.searchParams, ...Object.entries(form)].sort(([a], [b]) =>
+        a < b ? -1 : 1,
+      );
       const message = `${pairs.map(([name, value]) => `${name}=${value}`).join('&')}&key=${signBy}`;
       target.searchParams.set('sign', createHash('md5').update(message).digest('hex'));
       const body = new URLSearchParams(form);
       return (await fetchAnswer(String(target), { method: 'PUT', body })).envelope.code;
     };
-    const code = async (one: ReturnType<typeof draft>) => (await send(stand.url, one)).envelope.code;
+    const code = async (one: ReturnType<typeof draft>) =>
+      (await send(stand.url, one)).envelope.code;
     expect(await code(draft(first, { spoilSign: true }))).toBe(40102);
     expect(await code(draft(first, { spoilAppSign: true }))).toBe(40102);
     expect(await code(draft(second, { spoilSign: true }))).toBe(40103);
@@ -166,7 +172,10 @@ describe('secrets in the database', () => {
     };
     const service = await createService({ database, masterKeys: [old, newer] });
     const asked = async () => {
-      const draft = draftPassback({ ...stand.app, secret }, { union_id: 'u1', user_info: '{"a":"b"}' });
+      const draft = draftPassback(
+        { ...stand.app, secret },
+        { union_id: 'u1', user_info: '{"a":"b"}' },
+      );
       return (await send(service.url, draft)).envelope.code;
     };
     expect(await asked()).toBe(200);
@@ -186,7 +195,9 @@ describe('secrets in the database', () => {
     await keyed.close();
     expect(await stored()).not.toContain(rotated.app_secret.reveal());
     await expect(createService({ database })).rejects.toThrow('are encrypted with another key');
-    await expect(createService({ database, masterKeys: [old] })).rejects.toThrow('with another key');
+    await expect(createService({ database, masterKeys: [old] })).rejects.toThrow(
+      'with another key',
+    );
     await expect(admin.createApp({ tenantCode: tenant, channel: 'web' })).resolves.toBeDefined();
     await service.close();
   });
@@ -195,7 +206,12 @@ describe('secrets in the database', () => {
     await using stand = await start();
     const { database, admin, secret } = stand;
     for (const appKey of ['app-2', 'app-3']) {
-      await admin.createApp({ tenantCode: tenant, channel: 'web', appKey, appSecret: `secret of ${appKey}` });
+      await admin.createApp({
+        tenantCode: tenant,
+        channel: 'web',
+        appKey,
+        appSecret: `secret of ${appKey}`,
+      });
     }
     const keys = { database, masterKeys: [old] };
     const keyed = await openAdmin(keys);
@@ -203,7 +219,9 @@ describe('secrets in the database', () => {
     await keyed.close();
     const spoil = async (column: string, to: string) => {
       const driver = await openDriver(database);
-      await driver.write((sql) => sql.run(`UPDATE apps SET ${column} = ${to} WHERE app_key = 'app-2'`));
+      await driver.write((sql) =>
+        sql.run(`UPDATE apps SET ${column} = ${to} WHERE app_key = 'app-2'`),
+      );
       await driver.close();
     };
     const log: LogEvent[] = [];
@@ -266,7 +284,8 @@ describe('secrets in the database', () => {
   it('are all encrypted where there are more apps than are read at once', async () => {
     await using stand = await start();
     const { database, admin } = stand;
-    const create = (appKey: string) => admin.createApp({ tenantCode: tenant, channel: 'web', appKey });
+    const create = (appKey: string) =>
+      admin.createApp({ tenantCode: tenant, channel: 'web', appKey });
     for (let count = 0; count < 500; count += 10) {
       await Promise.all(Array.from({ length: 10 }, (_, index) => create(`many-${count + index}`)));
     }
@@ -284,7 +303,10 @@ describe('secrets in the database', () => {
   it('of a key that the service does not have are refused as unavailable, and the log says why', async () => {
     await using stand = await start();
     const events: LogEvent[] = [];
-    const service = await createService({ database: stand.database, log: (event) => events.push(event) });
+    const service = await createService({
+      database: stand.database,
+      log: (event) => events.push(event),
+    });
     const other = await openAdmin({ database: stand.database, masterKeys: [old] });
     await other.encryptSecrets();
     await other.close();
@@ -324,7 +346,9 @@ it('the audit has who did what, without secrets, codes and union IDs', async () 
   await admin.putUsers([user('u2'), user('u3')]);
   const audit = await all(admin.listAudit());
   expect(audit.map(({ action }) => action).sort()).toEqual(
-    'app create|user put|user put|app disable|code issue|user show|user delete|user put'.split('|').sort(),
+    'app create|user put|user put|app disable|code issue|user show|user delete|user put'
+      .split('|')
+      .sort(),
   );
   expect(new Set(audit.map(({ actor }) => actor))).toEqual(new Set([userInfo().username]));
   expect(audit.find(({ action }) => action === 'app disable')).toMatchObject({ subject: 'app-1' });

@@ -5,7 +5,13 @@ import { type Admin, openAdmin } from '../../../src/service/index.js';
 import { createStore } from '../../../src/service/store/store.js';
 import { draftPassback, draftRead, send } from '../../support/foreign-client.js';
 import { createPostgresDatabase } from '../../support/postgres/postgres-database.js';
-import { all, type RunningService, runService, tenant, user } from '../../support/running-service.js';
+import {
+  all,
+  type RunningService,
+  runService,
+  tenant,
+  user,
+} from '../../support/running-service.js';
 import { createSqliteDatabase } from '../../support/sqlite-database.js';
 
 const onPostgres = process.env.USERINFO_TEST_STORE === 'postgres';
@@ -58,14 +64,20 @@ describe('the audit', () => {
       'anna: user show',
       'ben: user list',
     ]);
-    expect(await listed({ user: u2 })).toEqual(['anna: user put', 'ben: user list', 'ben: user show']);
+    expect(await listed({ user: u2 })).toEqual([
+      'anna: user put',
+      'ben: user list',
+      'ben: user show',
+    ]);
     // By a value: the search itself, too.
     expect(await listed({ user: mobile })).toEqual([...ofOne, 'ben: user find'].sort());
     await admin.deleteUser(u1);
     expect(await listed({ user: u1 })).toEqual([...ofOne, 'anna: user delete'].sort());
     expect(await listed({ user: mobile })).toEqual(['ben: user find', 'ben: user list']);
     await admin.putUser(user('another', { basic_info: { mobile: '13900139000' } }));
-    await expect(listed({ user: { ...mobile, value: '13900139000' } })).rejects.toThrow('several users');
+    await expect(listed({ user: { ...mobile, value: '13900139000' } })).rejects.toThrow(
+      'several users',
+    );
   });
 
   it('names a person by a digest that only this database can compute', async () => {
@@ -83,7 +95,10 @@ describe('the audit', () => {
     const another = await openAdmin({ database: ':memory:' });
     expect(another.digestUser(u1)).not.toBe(line?.user_digest);
     await another.close();
-    for (const change of ['UPDATE service_state SET digest_key = NULL', 'DELETE FROM service_state']) {
+    for (const change of [
+      'UPDATE service_state SET digest_key = NULL',
+      'DELETE FROM service_state',
+    ]) {
       await driver.write((sql) => sql.run(`${change} WHERE name = 'digest_key'`));
       // Several at once agree on the new key.
       const opened = await Promise.all([1, 2, 3].map(() => openAdmin({ database: name })));
@@ -91,8 +106,12 @@ describe('the audit', () => {
       expect([digests.size, digests.has(line?.user_digest ?? '')]).toEqual([1, false]);
       for (const one of opened) await one.close();
     }
-    expect(admin.digestUser({ tenantCode: 'other', unionId: u1.unionId })).not.toBe(line?.user_digest);
-    expect(admin.digestUser({ tenantCode: tenant, key: u1.unionId, value: '' })).not.toBe(line?.user_digest);
+    expect(admin.digestUser({ tenantCode: 'other', unionId: u1.unionId })).not.toBe(
+      line?.user_digest,
+    );
+    expect(admin.digestUser({ tenantCode: tenant, key: u1.unionId, value: '' })).not.toBe(
+      line?.user_digest,
+    );
   });
 
   it('is searched by what is given, page by page, newest first', async () => {
@@ -101,7 +120,13 @@ describe('the audit', () => {
     await beside.disableApp({ appKey });
     await driver.write(async (sql) => {
       for (let i = 0; i < 1203; i++) {
-        const values = [1000 + (i >> 2), `${1000 + i}`, 'carl', 'user show', i % 3 === 0 ? 'rare' : tenant];
+        const values = [
+          1000 + (i >> 2),
+          `${1000 + i}`,
+          'carl',
+          'user show',
+          i % 3 === 0 ? 'rare' : tenant,
+        ];
         await sql.run(
           "INSERT INTO audit (at, id, actor, action, tenant_code, subject) VALUES ($1, $2, $3, $4, $5, 'u')",
           values,
@@ -120,11 +145,16 @@ describe('the audit', () => {
     const where = (test: (line: (typeof lines)[number]) => boolean) => lines.filter(test);
     expect(await some({ since: 1200 })).toEqual(where(({ at }) => at >= 1200));
     expect(await some({ action: 'user show' })).toEqual(where(({ actor }) => actor === 'carl'));
-    expect(await some({ tenantCode: 'rare' })).toEqual(where(({ tenant_code }) => tenant_code === 'rare'));
+    expect(await some({ tenantCode: 'rare' })).toEqual(
+      where(({ tenant_code }) => tenant_code === 'rare'),
+    );
     expect(await some({ tenantCode: 'rare', action: 'user show', since: 1100 })).toEqual(
       where(({ tenant_code, at }) => tenant_code === 'rare' && at >= 1100),
     );
-    expect((await some({ appKey })).map(short).sort()).toEqual(['anna: app create', 'ben: app disable']);
+    expect((await some({ appKey })).map(short).sort()).toEqual([
+      'anna: app create',
+      'ben: app disable',
+    ]);
     expect((await some({ appKey, tenantCode: tenant, action: 'app disable' })).map(short)).toEqual([
       'ben: app disable',
     ]);
@@ -159,9 +189,12 @@ describe('the audit', () => {
 
   it('counts the codes of a minute in a line, whoever issues them at once', async () => {
     await admin.putUsers(['a', 'b'].map((unionId) => user(unionId)));
-    const issue = (by: Admin, unionIds: string[]) => by.issueCodes({ tenantCode: tenant, unionIds });
+    const issue = (by: Admin, unionIds: string[]) =>
+      by.issueCodes({ tenantCode: tenant, unionIds });
     await Promise.all(
-      Array.from({ length: 30 }, (_, i) => issue(i % 3 === 0 ? beside : admin, ['a', 'nobody', 'b'])),
+      Array.from({ length: 30 }, (_, i) =>
+        issue(i % 3 === 0 ? beside : admin, ['a', 'nobody', 'b']),
+      ),
     );
     await issue(beside, ['nobody']);
     await admin.putUser({ ...user('a'), tenant_code: 'other' });
@@ -177,30 +210,35 @@ describe('the audit', () => {
     for (const { at, user_digest } of lines) expect([at % 60, user_digest]).toEqual([0, null]);
   });
 
-  it.runIf(onPostgres)('lets nobody wait for another one that counts codes (needs PostgreSQL)', async () => {
-    const store = await createStore(await database.open());
-    let end: () => void = () => {};
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    let counted: () => void = () => {};
-    const isCounted = new Promise<void>((resolve) => {
-      counted = resolve;
-    });
-    const stuck = store.write(async ({ audit }) => {
-      await audit.countCodes('anna', tenant, 1);
-      counted();
-      await ended;
-    });
-    await isCounted;
-    await admin.putUser(user('a'));
-    await admin.issueCodes({ tenantCode: tenant, unionIds: ['a'] });
-    end();
-    await stuck;
-    const codes = await all(admin.listAudit({ action: 'code issue' }));
-    expect(codes.map(({ subject }) => Number.parseInt(subject, 10)).reduce((a, b) => a + b)).toBe(2);
-    await store.close();
-  });
+  it.runIf(onPostgres)(
+    'lets nobody wait for another one that counts codes (needs PostgreSQL)',
+    async () => {
+      const store = await createStore(await database.open());
+      let end: () => void = () => {};
+      const ended = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      let counted: () => void = () => {};
+      const isCounted = new Promise<void>((resolve) => {
+        counted = resolve;
+      });
+      const stuck = store.write(async ({ audit }) => {
+        await audit.countCodes('anna', tenant, 1);
+        counted();
+        await ended;
+      });
+      await isCounted;
+      await admin.putUser(user('a'));
+      await admin.issueCodes({ tenantCode: tenant, unionIds: ['a'] });
+      end();
+      await stuck;
+      const codes = await all(admin.listAudit({ action: 'code issue' }));
+      expect(codes.map(({ subject }) => Number.parseInt(subject, 10)).reduce((a, b) => a + b)).toBe(
+        2,
+      );
+      await store.close();
+    },
+  );
 });
 
 describe('the log', () => {

@@ -51,7 +51,11 @@ it('leaves nothing of a deleted user in any table, and says what it deleted', as
   );
   expect(envelope.code).toBe(200);
   await admin.getUser(key);
-  for await (const _ of admin.findUsers({ tenantCode: tenant, key: 'mobile', value: values.mobile }));
+  for await (const _ of admin.findUsers({
+    tenantCode: tenant,
+    key: 'mobile',
+    value: values.mobile,
+  }));
 
   const personal = [
     unionId,

@@ -49,10 +49,18 @@ it('POST /codes issues codes with the options of the request', async () => {
     ttl_seconds: 60,
     uses: 'unlimited',
   });
-  const code = { code: expect.stringMatching(/^[0-9a-f]{32}$/), info_names: ['mobile'], uses_left: null };
+  const code = {
+    code: expect.stringMatching(/^[0-9a-f]{32}$/),
+    info_names: ['mobile'],
+    uses_left: null,
+  };
   expect([status, body.codes]).toEqual([
     200,
-    [expect.objectContaining({ ...code, union_id: 'u1' }), null, expect.objectContaining({ union_id: 'u2' })],
+    [
+      expect.objectContaining({ ...code, union_id: 'u1' }),
+      null,
+      expect.objectContaining({ union_id: 'u2' }),
+    ],
   ]);
   const listed = [];
   for await (const one of service.admin.listCodes({ tenantCode: tenant })) listed.push(one.code);
@@ -73,7 +81,8 @@ it.each([
 ])('refuses a request with %s', async (_, headers) => {
   const { status, answer } = await post(wanted, headers);
   expect([status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-  for await (const _ of service.admin.listCodes({ tenantCode: tenant })) expect.fail('a code was issued');
+  for await (const _ of service.admin.listCodes({ tenantCode: tenant }))
+    expect.fail('a code was issued');
   expect(JSON.stringify(logged)).not.toContain(token);
 });
 
@@ -93,10 +102,17 @@ it.each([
   ['an impossible ID', { ...wanted, union_ids: ['\0'] }, 'holds U+0000'],
   ['an invalid number of uses', { ...wanted, uses: 0.5 }, 'the number of uses is 0.5'],
   ['a ttl of text', { ...wanted, ttl_seconds: '60' }, 'ttl_seconds is text, not a number'],
-  ['names that are no list', { ...wanted, info_names: 'mobile' }, 'info_names is text, not a list of texts'],
+  [
+    'names that are no list',
+    { ...wanted, info_names: 'mobile' },
+    'info_names is text, not a list of texts',
+  ],
 ])('refuses %s, and says why', async (_, body, message) => {
   const refused = await post(body);
-  expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining(message)]);
+  expect([refused.status, refused.body.error.message]).toEqual([
+    400,
+    expect.stringContaining(message),
+  ]);
 });
 
 it('asks to try again while the database is away', async () => {
@@ -123,7 +139,10 @@ it('refuses other methods and bodies without a length, or of more than 1 MiB bef
 });
 
 it('is not there without a token, nor on the port of the service', async () => {
-  const onService = await fetch(`${service.url}/codes`, { method: 'POST', headers: { authorization } });
+  const onService = await fetch(`${service.url}/codes`, {
+    method: 'POST',
+    headers: { authorization },
+  });
   expect(onService.status).toBe(404);
   await service.close();
   await start();

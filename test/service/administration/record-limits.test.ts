@@ -45,7 +45,9 @@ describe('a record', () => {
     const extension_info = keys(101) as Record<string, string>;
     const refused = { resultCode: 41301, message: tooManyKeys(101).msg };
     await expect(put('u2', { extension_info })).rejects.toMatchObject(refused);
-    await expect(put('u2', { login_device_info: Array(101).fill({}) })).rejects.toMatchObject(refused);
+    await expect(put('u2', { login_device_info: Array(101).fill({}) })).rejects.toMatchObject(
+      refused,
+    );
     const records = [user('u3'), user('u2', { extension_info }), user('u4')];
     await expect(running.service.admin.putUsers(records)).rejects.toMatchObject(refused);
     expect(await get('u3')).toEqual(user('u3'));

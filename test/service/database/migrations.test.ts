@@ -4,7 +4,12 @@ import { migrate, type Schema } from '../../../src/service/database/migrations.j
 import { openPostgresDriver } from '../../../src/service/database/postgres-driver.js';
 import { migrateDatabase } from '../../../src/service/migrate.js';
 import { storeSchema } from '../../../src/service/store/statements.js';
-import { createSchema, execute, query, type TestSchema } from '../../support/postgres/test-schema.js';
+import {
+  createSchema,
+  execute,
+  query,
+  type TestSchema,
+} from '../../support/postgres/test-schema.js';
 
 let schema: TestSchema;
 /** Another program, such as pg_dump, and what a service of the older version does. */
@@ -73,7 +78,8 @@ it.each(['', pooled])(
 
 it('is done once by processes that start at once, and takes the index that an operator has built', async () => {
   await execute(schema.url, 'CREATE INDEX CONCURRENTLY codes_by_made_up ON codes (uses_left)');
-  const indexes = "SELECT indexrelid FROM pg_index WHERE indexrelid = to_regclass('codes_by_made_up')";
+  const indexes =
+    "SELECT indexrelid FROM pg_index WHERE indexrelid = to_regclass('codes_by_made_up')";
   const built = await query(schema.url, indexes);
   const migrations = await Promise.all([1, 2, 3].map(() => upgrade()));
   expect(migrations.map((migration) => migration.from).sort()).toEqual([to - 1, to, to]);

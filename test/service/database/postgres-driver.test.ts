@@ -7,7 +7,10 @@ import { postgresConfig } from '../../../src/service/database/postgres-config.js
 import { openPostgresDriver } from '../../../src/service/database/postgres-driver.js';
 import { openPool } from '../../../src/service/database/postgres-pool.js';
 import type { Sql, SqlDriver } from '../../../src/service/database/sql-driver.js';
-import { createPostgresDatabase, type PostgresDatabase } from '../../support/postgres/postgres-database.js';
+import {
+  createPostgresDatabase,
+  type PostgresDatabase,
+} from '../../support/postgres/postgres-database.js';
 import { execute } from '../../support/postgres/test-schema.js';
 import { storeContract } from '../../support/store-contract.js';
 
@@ -27,7 +30,8 @@ describe('the PostgreSQL driver', () => {
   });
   afterEach(() => database.remove());
 
-  const count = (sql: Sql, name: string) => sql.run('UPDATE things SET n = n + 1 WHERE name = $1', [name]);
+  const count = (sql: Sql, name: string) =>
+    sql.run('UPDATE things SET n = n + 1 WHERE name = $1', [name]);
   const counts = async () => {
     const rows = await driver.read((sql) => sql.all('SELECT n FROM things ORDER BY name'));
     return rows.map(({ n }) => n);
@@ -114,7 +118,9 @@ describe('the PostgreSQL driver', () => {
          FOR EACH ROW EXECUTE FUNCTION wait_at_commit()`,
     );
     const unanswered = 'did not confirm a commit: the work may be stored';
-    await expect(driver.write((sql) => count(sql, 'a'), performance.now() + 300)).rejects.toThrow(unanswered);
+    await expect(driver.write((sql) => count(sql, 'a'), performance.now() + 300)).rejects.toThrow(
+      unanswered,
+    );
     const alone = driver.writeOnce(
       "UPDATE things SET n = n + 1 WHERE name = 'b'",
       [],
@@ -128,7 +134,9 @@ describe('the PostgreSQL driver', () => {
     const named = async (statements: readonly string[]) => {
       const one = await database.open({ poolSize: 1 });
       for (const statement of statements) await one.read((sql) => sql.all(statement, [1]));
-      const rows = await one.read((sql) => sql.all('SELECT name, statement FROM pg_prepared_statements'));
+      const rows = await one.read((sql) =>
+        sql.all('SELECT name, statement FROM pg_prepared_statements'),
+      );
       return new Map(rows.map(({ name, statement }) => [name, statement]));
     };
     const statements = ['SELECT CAST($1 AS INT) AS a', 'SELECT CAST($1 AS INT) AS b'];

@@ -26,7 +26,10 @@ beforeAll(async () => {
   server = new URL(schemaUrl);
   await execute(schemaUrl, `CREATE ROLE guarded LOGIN PASSWORD '${password}'`);
   for (const [name, settings = ''] of databases)
-    await execute(schemaUrl, `CREATE DATABASE ${name} TEMPLATE template0 LOCALE_PROVIDER libc ${settings}`);
+    await execute(
+      schemaUrl,
+      `CREATE DATABASE ${name} TEMPLATE template0 LOCALE_PROVIDER libc ${settings}`,
+    );
   await execute(schemaUrl, 'ALTER DATABASE lost SET search_path TO gone');
   await execute(
     at('userinfo', 'watched'),
@@ -46,7 +49,8 @@ afterEach(() => {
 const at = (user: string, database = 'postgres', port = server.port) =>
   `postgres://${user}@127.0.0.1:${port}/${database}`;
 
-const openSockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+const openSockets = () =>
+  process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
 
 describe('a PostgreSQL database that cannot be opened', () => {
   it('says which version it needs where the server is older', async () => {
@@ -85,14 +89,26 @@ describe('a PostgreSQL database that cannot be opened', () => {
       () => `${at(`userinfo:${password}`)}?sslmode=verify-full`,
       'does not speak TLS',
     ],
-    ['a certificate is missing', () => `${at(`u:${password}`)}?sslrootcert=/no/ca`, 'cannot be read: ENOENT'],
+    [
+      'a certificate is missing',
+      () => `${at(`u:${password}`)}?sslrootcert=/no/ca`,
+      'cannot be read: ENOENT',
+    ],
     [
       'a password is not escaped',
       () => `postgres://u:1/${password}@host/x`,
       'URL of the database is invalid',
     ],
-    ['the port is none', () => `postgres://u:${password}@host:port/x`, 'URL of the database is invalid'],
-    ['the port of a second host is none', () => `postgres://u:${password}@host,b:port/x`, 'is invalid'],
+    [
+      'the port is none',
+      () => `postgres://u:${password}@host:port/x`,
+      'URL of the database is invalid',
+    ],
+    [
+      'the port of a second host is none',
+      () => `postgres://u:${password}@host,b:port/x`,
+      'is invalid',
+    ],
     [
       'nothing listens at an IPv6 address',
       () => `postgres://u:${password}@[::1]:1/x`,
@@ -133,11 +149,16 @@ describe('a PostgreSQL database that cannot be opened', () => {
     await expect.poll(openSockets).toBeLessThanOrEqual(before);
   });
 
-  it.each(['users', 'notes'])('that contains a table %s is refused with the reason', async (table) => {
-    const { url } = await createSchema();
-    await execute(url, `CREATE TABLE ${table} (name TEXT)`);
-    await expect(openStore(url)).rejects.toThrow('the database holds the tables of another application');
-  });
+  it.each(['users', 'notes'])(
+    'that contains a table %s is refused with the reason',
+    async (table) => {
+      const { url } = await createSchema();
+      await execute(url, `CREATE TABLE ${table} (name TEXT)`);
+      await expect(openStore(url)).rejects.toThrow(
+        'the database holds the tables of another application',
+      );
+    },
+  );
 });
 
 it('a role without the right to change tables uses those that are there', async () => {
@@ -215,13 +236,18 @@ describe('TLS', () => {
     vi.stubEnv('PGSSLMODE', 'disable');
     expect(postgresConfig('postgres://me@db.example/x').ssl).toBeUndefined();
     vi.stubEnv('PGSSLMODE', 'verify_full');
-    expect(() => postgresConfig('postgres://me@db.example/x')).toThrow('PGSSLMODE can be verify-full');
+    expect(() => postgresConfig('postgres://me@db.example/x')).toThrow(
+      'PGSSLMODE can be verify-full',
+    );
   });
 
-  it.each(['prefer', 'require', 'verify-ca', 'verify-full'])('verifies without a warning for %s', (mode) => {
-    const warn = vi.spyOn(process, 'emitWarning');
-    const { ssl } = postgresConfig(`postgres://me@db.example/x?sslmode=${mode}`);
-    expect([ssl, warn.mock.calls]).toEqual([{}, []]);
-    warn.mockRestore();
-  });
+  it.each(['prefer', 'require', 'verify-ca', 'verify-full'])(
+    'verifies without a warning for %s',
+    (mode) => {
+      const warn = vi.spyOn(process, 'emitWarning');
+      const { ssl } = postgresConfig(`postgres://me@db.example/x?sslmode=${mode}`);
+      expect([ssl, warn.mock.calls]).toEqual([{}, []]);
+      warn.mockRestore();
+    },
+  );
 });

@@ -22,47 +22,53 @@ it.each([
   ['that are missing', '', false],
   ['of empty tables', `VACUUM ANALYZE ${tables}`, false],
   ['of one row', `${addRow} ANALYZE ${tables}`, false],
-])('finds by an index what each statement names, with statistics %s', async (_, before, isAnalysed) => {
-  const database = await createPostgresDatabase();
-  const driver = await database.open({ poolSize: 1 });
-  await createStore(driver);
-  await execute(database.url, before);
-  // Enough for PostgreSQL to look for a better way than to read them all.
-  await fillStore(database.url, driver, 20_000, isAnalysed);
-  for (const [name, plan] of await plansOf(driver, everyPostgresStatement)) {
-    expect(plan, name).not.toMatch(/Seq Scan on (?!service_state)/);
-    expect(plan, name).not.toMatch(unlikeItsKey);
-    for (const [, cost] of plan.matchAll(/\.\.([\d.]+) rows/g)) {
-      expect(Number(cost), `${name}\n${plan}`).toBeLessThan(jitAboveCost);
+])(
+  'finds by an index what each statement names, with statistics %s',
+  async (_, before, isAnalysed) => {
+    const database = await createPostgresDatabase();
+    const driver = await database.open({ poolSize: 1 });
+    await createStore(driver);
+    await execute(database.url, before);
+    // Enough for PostgreSQL to look for a better way than to read them all.
+    await fillStore(database.url, driver, 20_000, isAnalysed);
+    for (const [name, plan] of await plansOf(driver, everyPostgresStatement)) {
+      expect(plan, name).not.toMatch(/Seq Scan on (?!service_state)/);
+      expect(plan, name).not.toMatch(unlikeItsKey);
+      for (const [, cost] of plan.matchAll(/\.\.([\d.]+) rows/g)) {
+        expect(Number(cost), `${name}\n${plan}`).toBeLessThan(jitAboveCost);
+      }
     }
-  }
-  await database.remove();
-});
+    await database.remove();
+  },
+);
 
 it('plans the statement of a request at most five times in a connection', async () => {
   const database = await createPostgresDatabase();
   const driver = await database.open({ poolSize: 1 });
   await fillStore(database.url, driver, 20_000);
   const app = ['app1', 'acme', 'web', 0];
-  const values: Record<keyof typeof onceStatements, (n: number) => (string | number | string[])[]> = {
-    readUser: (n) => [...app, `r${n}`, 'c1'],
-    findVersion: () => ['tenant1', 'digest', 'u1'],
-    passBackUser: (n) => [
-      ...app,
-      `p${n}`,
-      'u1',
-      '1',
-      '{}',
-      n % 2 ? [] : ['old'],
-      ['new', 'newer'].slice(n % 3),
-    ],
-  };
+  const values: Record<keyof typeof onceStatements, (n: number) => (string | number | string[])[]> =
+    {
+      readUser: (n) => [...app, `r${n}`, 'c1'],
+      findVersion: () => ['tenant1', 'digest', 'u1'],
+      passBackUser: (n) => [
+        ...app,
+        `p${n}`,
+        'u1',
+        '1',
+        '{}',
+        n % 2 ? [] : ['old'],
+        ['new', 'newer'].slice(n % 3),
+      ],
+    };
   for (const [name, statement] of Object.entries(onceStatements)) {
     for (let n = 0; n < 20; n++)
       await driver.writeOnce(statement, values[name as keyof typeof onceStatements](n) as string[]);
   }
   const planned = await driver.read((sql) =>
-    sql.all("SELECT statement, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%users%'"),
+    sql.all(
+      "SELECT statement, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%users%'",
+    ),
   );
   expect(planned).toHaveLength(3);
   expect(planned.filter(({ custom_plans }) => Number(custom_plans) > 5)).toEqual([]);

@@ -97,7 +97,9 @@ describe('the SQLite driver', () => {
     const file = join(dirname(database.file), 'empty');
     await writeFile(file, '');
     await chmod(file, 0o644);
-    await expect(openStore(file, { create: false })).rejects.toThrow('the database holds no tables');
+    await expect(openStore(file, { create: false })).rejects.toThrow(
+      'the database holds no tables',
+    );
     expect(await stat(file)).toMatchObject({ size: 0, mode: 0o100644 });
   });
 
@@ -169,7 +171,9 @@ describe('the SQLite driver', () => {
     await closed;
     await expect(add('later')).rejects.toThrow('the database is closed');
     const reader = await database.open();
-    expect(await reader.read((sql) => sql.all('SELECT name FROM things'))).toEqual([{ name: 'before' }]);
+    expect(await reader.read((sql) => sql.all('SELECT name FROM things'))).toEqual([
+      { name: 'before' },
+    ]);
     await reader.close();
   });
 
@@ -226,12 +230,21 @@ describe('the SQLite driver', () => {
 
   it('fails only the commit that does not fit into a full database', async () => {
     const [pages] = await driver.read((sql) => sql.all('PRAGMA store.page_count'));
-    await driver.read((sql) => sql.all(`PRAGMA store.max_page_count = ${Number(pages?.page_count) + 4}`));
-    const outcomes = await Promise.allSettled([add('small'), add('large'.repeat(1e6)), add('small too')]);
+    await driver.read((sql) =>
+      sql.all(`PRAGMA store.max_page_count = ${Number(pages?.page_count) + 4}`),
+    );
+    const outcomes = await Promise.allSettled([
+      add('small'),
+      add('large'.repeat(1e6)),
+      add('small too'),
+    ]);
     // The one that shared the commit is refused, too.
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
     expect(outcomes[1]).toMatchObject({
-      reason: { message: 'the database or its disk is full', hint: expect.stringContaining('Free space') },
+      reason: {
+        message: 'the database or its disk is full',
+        hint: expect.stringContaining('Free space'),
+      },
     });
     expect(await count()).toBe(1);
     await driver.read((sql) => sql.all('PRAGMA store.max_page_count = 1000000'));
@@ -244,7 +257,8 @@ describe('the SQLite driver', () => {
       driver.write(async (sql) => {
         await sql.run('INSERT INTO things (name) VALUES ($1)', [name]);
         // A foreign key that is checked at COMMIT, and fails there.
-        if (name === 'dangling') await sql.run('INSERT INTO children (parent) VALUES ($1)', ['nobody']);
+        if (name === 'dangling')
+          await sql.run('INSERT INTO children (parent) VALUES ($1)', ['nobody']);
       });
     await driver.write(async (sql) => {
       await sql.run(
@@ -264,7 +278,9 @@ describe('the SQLite driver', () => {
     await createStore(driver);
     await add('kept');
     await rename(database.file, `${database.file}.away`);
-    await expect(add('lost')).rejects.toThrow(new StoreUnavailableError('the database file is gone'));
+    await expect(add('lost')).rejects.toThrow(
+      new StoreUnavailableError('the database file is gone'),
+    );
     await expect(count()).rejects.toThrow('the database file is gone');
     await rename(`${database.file}.away`, database.file);
     await add('kept too');
@@ -284,7 +300,9 @@ describe('the SQLite driver', () => {
         other.close();
       }
       const before = await readFile(database.file);
-      const replaced = new StoreUnavailableError('the database file was replaced while it was in use');
+      const replaced = new StoreUnavailableError(
+        'the database file was replaced while it was in use',
+      );
       await expect(add('lost')).rejects.toThrow(replaced);
       await expect(count()).rejects.toThrow(replaced);
       expect(await readFile(database.file)).toEqual(before);
@@ -337,14 +355,20 @@ describe('the SQLite driver', () => {
   it.each([
     ['a folder that is not there', 'no such file or folder', 'Its folder must be there'],
     ['a folder', 'not a file', 'a file that is there must be an SQLite database'],
-    ['a file that is no database', 'not a database', 'a file that is there must be an SQLite database'],
+    [
+      'a file that is no database',
+      'not a database',
+      'a file that is there must be an SQLite database',
+    ],
     ['a database that another process locks', 'locked', 'Wait for that process, or end it.'],
     ['a database with a damaged schema', 'the database file is damaged', 'Restore a backup.'],
     ['a database with a damaged table', 'the database file is damaged', 'Restore a backup.'],
   ])('says why it cannot use %s', async (kind, reason, hint) => {
     const folder = await mkdtemp(join(tmpdir(), 'userinfo-odd-'));
     const file =
-      kind === 'a folder' ? folder : join(folder, kind.includes('not there') ? 'no/x.db' : 'odd.db');
+      kind === 'a folder'
+        ? folder
+        : join(folder, kind.includes('not there') ? 'no/x.db' : 'odd.db');
     if (kind.includes('damaged')) {
       await (await createStore(await openSqliteDriver(file))).close();
       const bytes = await readFile(file);
@@ -352,7 +376,8 @@ describe('the SQLite driver', () => {
     } else if (kind.includes('no database')) await writeFile(file, 'a text '.repeat(1000));
     const holder = kind.includes('locks') ? new DatabaseSync(file) : null;
     holder?.exec('PRAGMA locking_mode = EXCLUSIVE; CREATE TABLE x (y); BEGIN EXCLUSIVE');
-    const opening = (async () => await createStore(await openSqliteDriver(file, { busyTimeoutMs: 50 })))();
+    const opening = (async () =>
+      await createStore(await openSqliteDriver(file, { busyTimeoutMs: 50 })))();
     await expect(opening).rejects.toMatchObject({ hint: expect.stringContaining(hint) });
     await expect(opening).rejects.toThrow(new RegExp(`${file}.*${reason}|^${reason}`));
     holder?.close();

@@ -3,7 +3,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpointNamed } from '../../../src/core/contract/endpoints.js';
 import { openApiDocument } from '../../../src/core/contract/openapi.js';
-import { defaultPlatform, formatPlatform, parsePlatform } from '../../../src/core/platform/platform.js';
+import {
+  defaultPlatform,
+  formatPlatform,
+  parsePlatform,
+} from '../../../src/core/platform/platform.js';
 import { UserInfoClient } from '../../../src/index.js';
 import {
   type Answer,
@@ -96,7 +100,8 @@ describe('the OpenAPI document', () => {
     const placeOf = (name: string) =>
       endpointNamed.read.parameters.findIndex((parameter) => parameter.name === name);
     expect(schemaOf(placeOf('sign'))('0'.repeat(32))).toEqual([]);
-    for (const length of [31, 33]) expect(schemaOf(placeOf('sign'))('0'.repeat(length))).not.toEqual([]);
+    for (const length of [31, 33])
+      expect(schemaOf(placeOf('sign'))('0'.repeat(length))).not.toEqual([]);
     expect(schemaOf(placeOf('scope'))('')).toEqual([]);
     expect(schemaOf(placeOf('scope'))('snsapi_base')).toEqual([]);
     expect(schemaOf(placeOf('code'))('')).not.toEqual([]);
@@ -138,7 +143,8 @@ describe('the OpenAPI document', () => {
     expect(faults(schema, { user_info: '{}' })).toMatchObject([{}, {}, { keyword: 'anyOf' }]);
     const userInfo = ['components', 'schemas', 'UserInfo'];
     expect(faults(userInfo, JSON.parse(form.user_info ?? ''))).toEqual([]);
-    for (const wrong of [{}, { channel: 'x' }, { a: {} }]) expect(faults(userInfo, wrong)).not.toEqual([]);
+    for (const wrong of [{}, { channel: 'x' }, { a: {} }])
+      expect(faults(userInfo, wrong)).not.toEqual([]);
   });
 });
 
@@ -147,15 +153,29 @@ describe('the answers of the service match the document:', () => {
     expect(faults(answerSchema(endpoint, status), envelope)).toEqual([]);
 
   it('users, whole and in named pieces', async () => {
-    for (const names of [undefined, 'mobile,level', 'device_info,location_info,level', 'union_id']) {
+    for (const names of [
+      undefined,
+      'mobile,level',
+      'device_info,location_info,level',
+      'union_id',
+    ]) {
       const answer = await running.read('u1', names);
       expect(answer.status).toBe(200);
       check(endpointNamed.read, answer);
     }
     const { envelope } = await running.read('u1', 'device_info,location_info');
     for (const name of ['device_info', 'location_info']) {
-      const place = ['components', 'schemas', 'NamedPieces', 'properties', name, 'items', 'contentSchema'];
-      for (const text of envelope.data[name] as string[]) expect(faults(place, JSON.parse(text))).toEqual([]);
+      const place = [
+        'components',
+        'schemas',
+        'NamedPieces',
+        'properties',
+        name,
+        'items',
+        'contentSchema',
+      ];
+      for (const text of envelope.data[name] as string[])
+        expect(faults(place, JSON.parse(text))).toEqual([]);
     }
   });
 

@@ -27,7 +27,10 @@ describe('a passback (§4.2)', () => {
   });
 
   it('stores each key in its place, and removes keys that are null', async () => {
-    await put('u2', { basic_info: { id_card: 'old', chat_sex: '1' }, extension_info: { gone: 'x' } });
+    await put('u2', {
+      basic_info: { id_card: 'old', chat_sex: '1' },
+      extension_info: { gone: 'x' },
+    });
     const passed = {
       mobile: '13800138000',
       mobile_district_code: '86',
@@ -52,11 +55,20 @@ describe('a passback (§4.2)', () => {
 
   it('finds the user by primary key, whatever its JSON type', async () => {
     await put('u3', { extension_info: { number: '3003' } });
-    const byNumber = await running.passback({ primary_key: 'number', user_info: '{"number":3003,"a":1}' });
+    const byNumber = await running.passback({
+      primary_key: 'number',
+      user_info: '{"number":3003,"a":1}',
+    });
     expect(byNumber.envelope.data).toEqual({ union_id: 'u3' });
-    const byText = await running.passback({ primary_key: 'number', user_info: '{"number":"3003","a":2}' });
+    const byText = await running.passback({
+      primary_key: 'number',
+      user_info: '{"number":"3003","a":2}',
+    });
     expect(byText.envelope.data).toEqual({ union_id: 'u3' });
-    const other = await running.passback({ primary_key: 'number', user_info: '{"number":"3003.0"}' });
+    const other = await running.passback({
+      primary_key: 'number',
+      user_info: '{"number":"3003.0"}',
+    });
     expect(other.envelope.code).toBe(40401);
   });
 
@@ -73,9 +85,9 @@ describe('a passback (§4.2)', () => {
   });
 
   it('creates no user', async () => {
-    expect((await running.passback({ union_id: 'nobody', user_info: '{"a":"b"}' })).envelope.code).toBe(
-      40401,
-    );
+    expect(
+      (await running.passback({ union_id: 'nobody', user_info: '{"a":"b"}' })).envelope.code,
+    ).toBe(40401);
     await expect(get('nobody')).rejects.toMatchObject({ resultCode: 40401 });
   });
 
@@ -117,19 +129,30 @@ describe('a passback (§4.2)', () => {
     expect((await get('u7')).extension_info).toEqual({ seat: '7' });
   });
 
-  it.each(['x', '', 'code', 'a=b', 'a&b'])('has no parameter %j, in the query or the body', async (name) => {
-    const inQuery = draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' });
-    inQuery.query.set(name, 'x');
-    const inBody = draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}', [name]: 'x' });
-    for (const draft of [inQuery, inBody]) {
-      const { envelope } = await send(running.service.url, draft);
-      expect(envelope).toMatchObject({ code: 40002, msg: expect.stringContaining('has no parameter') });
-    }
-  });
+  it.each(['x', '', 'code', 'a=b', 'a&b'])(
+    'has no parameter %j, in the query or the body',
+    async (name) => {
+      const inQuery = draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' });
+      inQuery.query.set(name, 'x');
+      const inBody = draftPassback(running.app, {
+        union_id: 'u1',
+        user_info: '{"a":"b"}',
+        [name]: 'x',
+      });
+      for (const draft of [inQuery, inBody]) {
+        const { envelope } = await send(running.service.url, draft);
+        expect(envelope).toMatchObject({
+          code: 40002,
+          msg: expect.stringContaining('has no parameter'),
+        });
+      }
+    },
+  );
 
   it('matches no user by an empty value, true or false', async () => {
     await put('u10', { basic_info: { mobile: '' }, extension_info: { member: 'true' } });
-    const by = (primary_key: string, user_info: string) => running.passback({ primary_key, user_info });
+    const by = (primary_key: string, user_info: string) =>
+      running.passback({ primary_key, user_info });
     expect((await by('mobile', '{"mobile":"","level":"gold"}')).envelope.code).toBe(40006);
     expect((await by('member', '{"member":true,"level":"gold"}')).envelope.code).toBe(40006);
     expect((await by('member', '{"member":"true"}')).envelope.data).toEqual({ union_id: 'u10' });
@@ -174,14 +197,19 @@ const text = fc
   .filter((found) => found.isWellFormed() && !found.includes('\0'));
 const number = fc.oneof(
   fc.integer().map(String),
-  fc.constantFrom(...'1.00 -0 9007199254740993 1e400 0.1000 2E+2 123456789012345678901234567890'.split(' ')),
+  fc.constantFrom(
+    ...'1.00 -0 9007199254740993 1e400 0.1000 2E+2 123456789012345678901234567890'.split(' '),
+  ),
 );
 const value = fc.oneof(
   text.map((plain) => [JSON.stringify(plain), plain] as const),
   number.map((written) => [written, written] as const),
   fc.constantFrom('true', 'false').map((written) => [written, written] as const),
 );
-/** Two names have a meaning of their own in `info_name`, a comma parts names there, and names are trimmed. */
+/**
+ * Two names have a meaning of their own in `info_name`, a comma parts names there, and names are
+ * trimmed.
+ */
 const key = fc
   .oneof(
     text,
@@ -197,21 +225,30 @@ const key = fc
 describe('passed-back data', () => {
   it('is read by name as written, and identifies its user', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(key, value), { minLength: 1, maxLength: 8 }), async (given) => {
-        await put('property');
-        const entries = new Map(given);
-        const members = [...entries].map(([name, [written]]) => `${JSON.stringify(name)}:${written}`);
-        const user_info = `{${members.join(',')}}`;
-        const stored = await running.passback({ union_id: 'property', user_info });
-        expect(stored.envelope).toMatchObject({ code: 200 });
-        const { envelope } = await running.read('property', [...entries.keys()].join(','));
-        const expected = [...entries].map(([name, [, plain]]) => [name, plain]);
-        expect(Object.entries(envelope.data).sort()).toEqual([['union_id', 'property'], ...expected].sort());
-        const [first, [written]] = given.at(-1) ?? ['', ['']];
-        const again = await running.passback({ primary_key: first, user_info });
-        const isName = !['""', 'true', 'false'].includes(written);
-        expect(again.envelope).toMatchObject(isName ? { data: { union_id: 'property' } } : { code: 40006 });
-      }),
+      fc.asyncProperty(
+        fc.array(fc.tuple(key, value), { minLength: 1, maxLength: 8 }),
+        async (given) => {
+          await put('property');
+          const entries = new Map(given);
+          const members = [...entries].map(
+            ([name, [written]]) => `${JSON.stringify(name)}:${written}`,
+          );
+          const user_info = `{${members.join(',')}}`;
+          const stored = await running.passback({ union_id: 'property', user_info });
+          expect(stored.envelope).toMatchObject({ code: 200 });
+          const { envelope } = await running.read('property', [...entries.keys()].join(','));
+          const expected = [...entries].map(([name, [, plain]]) => [name, plain]);
+          expect(Object.entries(envelope.data).sort()).toEqual(
+            [['union_id', 'property'], ...expected].sort(),
+          );
+          const [first, [written]] = given.at(-1) ?? ['', ['']];
+          const again = await running.passback({ primary_key: first, user_info });
+          const isName = !['""', 'true', 'false'].includes(written);
+          expect(again.envelope).toMatchObject(
+            isName ? { data: { union_id: 'property' } } : { code: 40006 },
+          );
+        },
+      ),
       { numRuns: 40 },
     );
   });

@@ -1,7 +1,17 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, it } from 'vitest';
-import { createTestService, type PlatformFile, type ServiceOptions } from '../../../src/service/index.js';
-import { draftPassback, draftRead, freshRandom, send, signDraft } from '../../support/foreign-client.js';
+import {
+  createTestService,
+  type PlatformFile,
+  type ServiceOptions,
+} from '../../../src/service/index.js';
+import {
+  draftPassback,
+  draftRead,
+  freshRandom,
+  send,
+  signDraft,
+} from '../../support/foreign-client.js';
 import { type RunningService, runService, user } from '../../support/running-service.js';
 import { wholeBasicInfo } from '../../support/spec-names.js';
 
@@ -11,8 +21,14 @@ afterEach(async () => {
   running = undefined;
 });
 
-/** A service that answers as a platform does; the client signs and sends by node:crypto and fetch alone. */
-async function serve(platform: PlatformFile, options: ServiceOptions = {}): Promise<RunningService> {
+/**
+ * A service that answers as a platform does; the client signs and sends by node:crypto and fetch
+ * alone.
+ */
+async function serve(
+  platform: PlatformFile,
+  options: ServiceOptions = {},
+): Promise<RunningService> {
   running = await runService({ ...options, platform });
   const { admin } = running.service;
   await admin.putUser(user('u1', { basic_info: { mobile: '1', chat_nickname: 'Ming' } }));
@@ -153,7 +169,10 @@ it('creates the user of a passback, once, where the platform does', async () => 
   expect((await read('new', 'a')).envelope.data).toEqual({ union_id: 'new', a: '1' });
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, index) =>
-      passback({ primary_key: 'mobile', user_info: `{"mobile":"13800001111","k${index}":"${index}"}` }),
+      passback({
+        primary_key: 'mobile',
+        user_info: `{"mobile":"13800001111","k${index}":"${index}"}`,
+      }),
     ),
   );
   expect(new Set(answers.map(({ envelope }) => envelope.code))).toEqual(new Set([200]));
@@ -179,7 +198,9 @@ it('signs by the recipes of the platform, a token among them', async () => {
     ['timestamp', String(Math.floor(Date.now() / 1000))],
     ['code', (await service.admin.issueCode({ tenantCode: 'acme', unionId: 'u1' })).code],
   ]);
-  const text = [...query].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => `${name}=${value}`);
+  const text = [...query]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => `${name}=${value}`);
   query.set('app_sign', token);
   query.set(
     'sign',
@@ -187,14 +208,20 @@ it('signs by the recipes of the platform, a token among them', async () => {
       .update(text.join('&') + app.secret)
       .digest('hex'),
   );
-  const answer = await (await fetch(`${service.url}/api/v1/server/user/user_info_for_third?${query}`)).json();
+  const answer = await (
+    await fetch(`${service.url}/api/v1/server/user/user_info_for_third?${query}`)
+  ).json();
   expect(answer).toMatchObject({ code: 200, data: { union_id: 'u1' } });
   const { target } = signDraft(draftRead(app, 'c'));
   expect(await (await fetch(service.url + target)).json()).toMatchObject({ code: 40102 });
 });
 
 it('checks a passback by the place of its parameters', async () => {
-  const recipe = { params: { from: 'query' }, message: ['$params', '$secret'], steps: ['md5'] } as const;
+  const recipe = {
+    params: { from: 'query' },
+    message: ['$params', '$secret'],
+    steps: ['md5'],
+  } as const;
   const { app, service } = await serve({ signing: { app_sign: recipe, sign: recipe } });
   const form = 'union_id=u1&user_info=%7B%22a%22%3A%221%22%7D';
   const codeOf = async (signsForm: boolean) => {
@@ -238,14 +265,19 @@ it('is the same in a test service, whose failures have the codes of the platform
   const app = { app_key: appKey, secret: appSecret, tenant_code: tenantCode, channel };
   const draft = () => draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' });
   const failed = await send(service.url, draft());
-  expect([failed.status, failed.text]).toEqual([200, '{"code":9001,"msg":"internal error","data":null}']);
+  expect([failed.status, failed.text]).toEqual([
+    200,
+    '{"code":9001,"msg":"internal error","data":null}',
+  ]);
   expect((await send(service.url, draft())).envelope.code).toBe(200);
 });
 
 it('refuses a platform that is invalid, or signs by a module', async () => {
   const refusal = (platform: object) =>
     runService({ platform }).then(String, ({ message }: Error) => message);
-  expect(await refusal({ http_status: 201 })).toBe('platform: http_status is none of "by-code", 200');
+  expect(await refusal({ http_status: 201 })).toBe(
+    'platform: http_status is none of "by-code", 200',
+  );
   expect(await refusal({ clock_window_seconds: -1 })).toContain('is not a whole number from 0 to');
   expect(await refusal({ httpStatus: 200 })).toBe('platform has the unknown field "httpStatus"');
   expect(await refusal({ signing: { module: './m.mjs' } })).toContain(

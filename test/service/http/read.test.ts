@@ -49,7 +49,10 @@ describe('a read (§4.1)', () => {
   });
 
   it('with names has one key for each that is known', async () => {
-    const { envelope } = await running.read('u1', 'level,mobile,mobile_district_code,oa_id,union_id');
+    const { envelope } = await running.read(
+      'u1',
+      'level,mobile,mobile_district_code,oa_id,union_id',
+    );
     expect(envelope.data).toEqual({
       union_id: 'u1',
       level: '28',
@@ -61,7 +64,8 @@ describe('a read (§4.1)', () => {
   it('trims names; a list without one is refused, an empty parameter counts as not sent', async () => {
     const { envelope } = await running.read('u1', 'level, mobile ,');
     expect(envelope.data).toEqual({ union_id: 'u1', level: '28', mobile: '13800138000' });
-    for (const none of [',', ' , ']) expect((await running.read('u1', none)).envelope.code).toBe(40002);
+    for (const none of [',', ' , '])
+      expect((await running.read('u1', none)).envelope.code).toBe(40002);
     expect((await running.read('u1', '')).envelope.data).toHaveProperty('basic_info');
   });
 
@@ -132,7 +136,10 @@ describe('a read (§4.1)', () => {
     ['chat_sex', '1'],
     ['gps', '120.1,30.2'],
   ])('reads %s by name', async (name, value) => {
-    expect((await running.read('u1', name)).envelope.data).toEqual({ union_id: 'u1', [name]: value });
+    expect((await running.read('u1', name)).envelope.data).toEqual({
+      union_id: 'u1',
+      [name]: value,
+    });
   });
 
   it('accepts scope get_user_info, and no other', async () => {
@@ -237,7 +244,9 @@ describe('a replayed request', () => {
     });
     const draft = draftRead(timed.app, code);
     draft.query.set('timestamp', String(Math.floor(now / 1000)));
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(timed.service.url, draft)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => send(timed.service.url, draft)),
+    );
     const codes = answers.map(({ envelope }) => envelope.code).sort();
     expect(codes).toEqual([200, ...Array(19).fill(40105)]);
   });

@@ -34,7 +34,10 @@ afterEach(async () => {
 });
 
 const passback = (value = 'b') =>
-  send(service.url, draftPassback(app, { union_id: 'u1', user_info: JSON.stringify({ a: value }) }));
+  send(
+    service.url,
+    draftPassback(app, { union_id: 'u1', user_info: JSON.stringify({ a: value }) }),
+  );
 const health = () => fetchAnswer(`${service.url}/healthz`);
 const stored = async () =>
   (await service.admin.getUser({ tenantCode: tenant, unionId: 'u1' })).extension_info.a;
@@ -73,7 +76,8 @@ describe('the service over a failing store', () => {
   });
 
   it('reports a read-only database, and continues once it is writable', async () => {
-    // As a file that is opened without the right to write: that connection stays so, and another one has to be opened.
+    // As a file that is opened without the right to write: that connection stays so, and another
+    // one has to be opened.
     await driver.read((sql) => sql.run('PRAGMA query_only = 1'));
     const answer = await passback();
     expectUnavailable(answer, 'the database is read-only');
@@ -92,7 +96,8 @@ describe('the service over a failing store', () => {
     await expect(service.admin.putUsers(users)).rejects.toThrow('the database is read-only');
     await driver.read((sql) => sql.run('PRAGMA query_only = 0'));
     const found: string[] = [];
-    for await (const { union_id } of service.admin.listUsers({ tenantCode: tenant })) found.push(union_id);
+    for await (const { union_id } of service.admin.listUsers({ tenantCode: tenant }))
+      found.push(union_id);
     expect(found).toEqual(['u1']);
   });
 
@@ -113,7 +118,9 @@ describe('the service over a failing store', () => {
 });
 
 it('answers a fault with 50001, and logs its cause without personal data', async () => {
-  await driver.write((sql) => sql.run('UPDATE users SET record = $1', ['{"mobile":"13800138000" oops']));
+  await driver.write((sql) =>
+    sql.run('UPDATE users SET record = $1', ['{"mobile":"13800138000" oops']),
+  );
   const answer = await passback();
   expect(answer.status).toBe(500);
   expect(answer.envelope).toEqual({ code: 50001, msg: 'internal error', data: {} });
@@ -135,7 +142,11 @@ it('logs a problem at once, and its repetitions with a count', async () => {
   await service.close();
   const logged = log.filter((event) => event.event === 'store_unavailable') as ProblemEvent[];
   const problem = 'the database is locked by another process';
-  expect(logged[0]).toEqual({ event: 'store_unavailable', problem, request_id: expect.any(String) });
+  expect(logged[0]).toEqual({
+    event: 'store_unavailable',
+    problem,
+    request_id: expect.any(String),
+  });
   // The first one, at most two in each second, and the rest when it is closed.
   expect(logged.length).toBeLessThanOrEqual(4 + 2 * seconds);
   expect(logged.reduce((count, { repeats = 1 }) => count + repeats, 0)).toBe(12);
@@ -143,7 +154,8 @@ it('logs a problem at once, and its repetitions with a count', async () => {
 
 it('purges expired rows of an inactive tenant', async () => {
   const expired = ['nonces', 'codes'].map((table) => `SELECT expires_at FROM ${table}`);
-  const left = async () => (await driver.read((sql) => sql.all(expired.join(' UNION ALL ')))).length;
+  const left = async () =>
+    (await driver.read((sql) => sql.all(expired.join(' UNION ALL ')))).length;
   await passback();
   await service.admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
   await driver.write((sql) => sql.run('UPDATE nonces SET expires_at = 1000'));

@@ -93,13 +93,20 @@ describe('the rate limit of a service', () => {
 
   it('counts no refusal of an authenticated app for the address that all apps of a proxy share', async () => {
     const { service, app } = running;
-    const others = [app, await createAppKeys(service, tenant), await createAppKeys(service, tenant)];
-    const toNobody = (keys: AppKeys) => draftPassback(keys, { union_id: 'nobody', user_info: '{"a":"b"}' });
+    const others = [
+      app,
+      await createAppKeys(service, tenant),
+      await createAppKeys(service, tenant),
+    ];
+    const toNobody = (keys: AppKeys) =>
+      draftPassback(keys, { union_id: 'nobody', user_info: '{"a":"b"}' });
     // Each app within its own limit.
     for (const keys of others)
       expect(await codesOf([toNobody(keys), toNobody(keys)])).toEqual([40401, 40401]);
     // Nor its requests above that limit.
-    expect(await codesOf([toNobody(app), toNobody(app), toNobody(app)])).toEqual([42901, 42901, 42901]);
+    expect(await codesOf([toNobody(app), toNobody(app), toNobody(app)])).toEqual([
+      42901, 42901, 42901,
+    ]);
     const forged = () => ({ ...passback(app), spoilSign: true });
     expect(await codesOf([forged(), forged(), forged()])).toEqual([40103, 40103, 42901]);
   });
@@ -108,19 +115,31 @@ describe('the rate limit of a service', () => {
     const { service, app } = running;
     expect(await codesOf([passback(app)])).toEqual([200]);
     await service.admin.rotateSecret({ appKey: app.app_key });
-    expect(await codesOf([passback(app), passback(app), passback(app)])).toEqual([40102, 40102, 42901]);
+    expect(await codesOf([passback(app), passback(app), passback(app)])).toEqual([
+      40102, 40102, 42901,
+    ]);
   });
 
   it('counts no failure of the service for the address: a client that is told to wait would not see it', async () => {
-    const failing = await runService({ rateLimit: 1, steadyNow: () => now, faults: { error: 1, seed: 1 } });
+    const failing = await runService({
+      rateLimit: 1,
+      steadyNow: () => now,
+      faults: { error: 1, seed: 1 },
+    });
     const { app, service } = failing;
-    const answers = await Promise.all(Array.from({ length: 5 }, () => send(service.url, passback(app))));
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => send(service.url, passback(app))),
+    );
     await service.close();
     expect(answers.every(({ status }) => status >= 500)).toBe(true);
   });
 
   it('counts the 64 bits of an IPv6 client as one address', async () => {
-    const behind = await runService({ rateLimit: 2, steadyNow: () => now, trustProxy: ['127.0.0.1'] });
+    const behind = await runService({
+      rateLimit: 2,
+      steadyNow: () => now,
+      trustProxy: ['127.0.0.1'],
+    });
     const statusOf = async (address: string) => {
       const headers = { 'x-forwarded-for': address };
       return (await fetch(`${behind.service.url}/nothing`, { headers })).status;
@@ -144,7 +163,10 @@ describe('the rate limit of a service', () => {
     const { target, body } = signDraft(passback(app));
     const url = new URL(target, service.url);
     url.searchParams.set('app_sign', app.secret);
-    const answer = await fetchAnswer(String(url), { method: 'PUT', body: new URLSearchParams(body ?? '') });
+    const answer = await fetchAnswer(String(url), {
+      method: 'PUT',
+      body: new URLSearchParams(body ?? ''),
+    });
     expect(answer.envelope.code).toBe(40102);
     const rejected = () => log.find(({ event }) => event === 'signature_rejected');
     await expect.poll(rejected).toMatchObject({ signature: 'app_sign', received: '<secret>' });

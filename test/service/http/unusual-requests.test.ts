@@ -73,7 +73,9 @@ describe('input that is not a request', () => {
   });
 
   it('is answered after the requests before it on the same connection', async () => {
-    const signed = signDraft(draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' }));
+    const signed = signDraft(
+      draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' }),
+    );
     const put = `PUT ${signed.target} HTTP/1.1\r\nContent-Length: ${signed.body?.length}\r\n\r\n${signed.body}`;
     const [first, second] = await exchange(`${put}RUBBISH\r\n\r\n`);
     expect(JSON.parse(first?.body ?? '')).toMatchObject({ code: 200 });
@@ -82,11 +84,24 @@ describe('input that is not a request', () => {
 });
 
 describe('an unusual request', () => {
-  it.each(['HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND', 'QUERY', 'PURGE'])(
+  it.each([
+    'HEAD',
+    'OPTIONS',
+    'POST',
+    'PUT',
+    'DELETE',
+    'PATCH',
+    'TRACE',
+    'PROPFIND',
+    'QUERY',
+    'PURGE',
+  ])(
     'of method %s to the read, the page or the OpenAPI document is answered with 40501 and Allow',
     async (method) => {
       for (const path of method === 'HEAD' ? [readPath] : [readPath, '/', '/openapi.json']) {
-        const [answer] = await exchange(`${method} ${path} HTTP/1.1\r\nContent-Length: 0\r\n${last}`);
+        const [answer] = await exchange(
+          `${method} ${path} HTTP/1.1\r\nContent-Length: 0\r\n${last}`,
+        );
         expect(answer?.status).toBe(405);
         expect(answer?.head.toLowerCase()).toContain('allow: get');
         if (method !== 'HEAD') expectEnvelope(answer, 40501);
@@ -128,7 +143,8 @@ describe('an unusual request', () => {
     [`GET ${readPath.replace('/user/', '%2Fuser%2F')}`, 404, undefined],
   ])('%s is answered with %i', async (line, status, allow) => {
     const [answer] = await exchange(`${line} HTTP/1.1\r\nHost: 127.0.0.1\r\n${last}`);
-    const named = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(answer?.head ?? '')?.[1];
+    const named = (name: string) =>
+      new RegExp(`^${name}: (.*)$`, 'im').exec(answer?.head ?? '')?.[1];
     expect({ status: answer?.status, allow: named('allow') }).toEqual({ status, allow });
     expect(named('x-request-id')).toMatch(/^[\da-f-]{36}$/);
     expect(Number(named('content-length'))).toBeGreaterThan(0);
@@ -149,7 +165,9 @@ describe('an unusual request', () => {
   });
 
   it('can have any Expect header', async () => {
-    const signed = signDraft(draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' }));
+    const signed = signDraft(
+      draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' }),
+    );
     const head = `PUT ${signed.target} HTTP/1.1\r\nExpect: miracles\r\nContent-Length: ${signed.body?.length}`;
     const [answer] = await exchange(`${head}\r\n${last}${signed.body}`);
     expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 200 });
@@ -176,11 +194,16 @@ describe('the query', () => {
 });
 
 describe('the body', () => {
-  const sendBody = async (body: string | Buffer, headers: Record<string, string>, spoiled = false) => {
+  const sendBody = async (
+    body: string | Buffer,
+    headers: Record<string, string>,
+    spoiled = false,
+  ) => {
     const draft = draftPassback(running.app, { union_id: 'u1', user_info: '{"a":"b"}' });
     if (spoiled) draft.query.delete('channel');
     const { target } = signDraft(draft);
-    return (await fetchAnswer(`${running.service.url}${target}`, { method: 'PUT', headers, body })).envelope;
+    return (await fetchAnswer(`${running.service.url}${target}`, { method: 'PUT', headers, body }))
+      .envelope;
   };
   const good = 'union_id=u1&user_info=%7B%22a%22%3A%22b%22%7D';
 
@@ -196,18 +219,23 @@ describe('the body', () => {
 
   it('is refused in another charset', async () => {
     for (const charset of ['=gbk', '="ISO-8859-1"', '=', ' = gbk']) {
-      const { code, msg } = await sendBody(good, { 'content-type': `${formType}; charset${charset}` });
+      const { code, msg } = await sendBody(good, {
+        'content-type': `${formType}; charset${charset}`,
+      });
       expect({ code, msg }).toEqual({ code: 40002, msg: expect.stringContaining('not in UTF-8') });
     }
   });
 
-  it.each(['application/json', 'multipart/form-data; boundary=x', 'text/plain', 'nonsense', 'a/b/c'])(
-    'is malformed with a Content-Type of %s, but what is missing is said first',
-    async (type) => {
-      expect((await sendBody(good, { 'content-type': type })).code).toBe(40002);
-      expect((await sendBody(good, { 'content-type': type }, true)).code).toBe(40001);
-    },
-  );
+  it.each([
+    'application/json',
+    'multipart/form-data; boundary=x',
+    'text/plain',
+    'nonsense',
+    'a/b/c',
+  ])('is malformed with a Content-Type of %s, but what is missing is said first', async (type) => {
+    expect((await sendBody(good, { 'content-type': type })).code).toBe(40002);
+    expect((await sendBody(good, { 'content-type': type }, true)).code).toBe(40001);
+  });
 
   it.each([
     ['bytes that are no UTF-8', Buffer.from([...Buffer.from(`${good}&x=`), 0xff])],
@@ -233,24 +261,32 @@ describe('the body', () => {
   it.each([
     ['announced', { 'content-length': 20_000_000 }],
     ['sent in chunks', {}],
-  ])('is refused with 41301 when it is too large, and the client hears of it: %s', async (_, length) => {
-    const asking = request(`${running.service.url}${passbackPath}`, {
-      method: 'PUT',
-      headers: { 'content-type': formType, ...length },
-    });
-    asking.end('x'.repeat(20_000_000));
-    const finished = once(asking, 'finish');
-    const [answer] = await once(asking, 'response');
-    expect(JSON.parse(await text(answer))).toMatchObject({ code: 41301 });
-    await finished;
-  });
+  ])(
+    'is refused with 41301 when it is too large, and the client hears of it: %s',
+    async (_, length) => {
+      const asking = request(`${running.service.url}${passbackPath}`, {
+        method: 'PUT',
+        headers: { 'content-type': formType, ...length },
+      });
+      asking.end('x'.repeat(20_000_000));
+      const finished = once(asking, 'finish');
+      const [answer] = await once(asking, 'response');
+      expect(JSON.parse(await text(answer))).toMatchObject({ code: 41301 });
+      await finished;
+    },
+  );
 
   it.each([
     ['announced', `Content-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`],
     ['in chunks', `Transfer-Encoding: chunked\r\n\r\n4e20\r\n${'x'.repeat(20_000)}\r\n0\r\n\r\n`],
-    ['of another type', `Content-Type: text/plain\r\nContent-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`],
+    [
+      'of another type',
+      `Content-Type: text/plain\r\nContent-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`,
+    ],
   ])('that is too large, %s, leaves the connection to the next request', async (_, rest) => {
-    const answers = await exchange(`PUT ${passbackPath} HTTP/1.1\r\n${rest}GET /livez HTTP/1.1\r\n${last}`);
+    const answers = await exchange(
+      `PUT ${passbackPath} HTTP/1.1\r\n${rest}GET /livez HTTP/1.1\r\n${last}`,
+    );
     expect(answers.map(({ status }) => status)).toEqual([413, 200]);
   });
 
@@ -259,13 +295,17 @@ describe('the body', () => {
     ['GET', readPath, `Content-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`],
     ['DELETE', passbackPath, 'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n'],
   ])('of a %s is skipped', async (method, path, rest) => {
-    const answers = await exchange(`${method} ${path} HTTP/1.1\r\n${rest}GET /livez HTTP/1.1\r\n${last}`);
+    const answers = await exchange(
+      `${method} ${path} HTTP/1.1\r\n${rest}GET /livez HTTP/1.1\r\n${last}`,
+    );
     expect(answers.map(({ status }) => status)).toEqual([method === 'GET' ? 400 : 405, 200]);
   });
 
   it('is asked for where a client waits with it', async () => {
     const socket = openSocket(running.service.url);
-    socket.write(`PUT ${passbackPath} HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n${last}`);
+    socket.write(
+      `PUT ${passbackPath} HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n${last}`,
+    );
     expect(String((await once(socket, 'data'))[0])).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     const answer = nextAnswer(socket);
     socket.write('a=b');
@@ -286,5 +326,7 @@ describe('the body', () => {
 it('keeps a connection open from one request to the next', async () => {
   const get = `GET /healthz HTTP/1.1\r\n`;
   const answers = await exchange(`${get}\r\n${get}\r\n${get}${last}`);
-  expect(answers.map(({ status, body }) => [status, body])).toEqual(Array(3).fill([200, '{"status":"ok"}']));
+  expect(answers.map(({ status, body }) => [status, body])).toEqual(
+    Array(3).fill([200, '{"status":"ok"}']),
+  );
 });

@@ -29,7 +29,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
-/** Another SQLite program, which opens the file for each thing that it does, and says when it has done it. */
+/**
+ * Another SQLite program, which opens the file for each thing that it does, and says when it has
+ * done it.
+ */
 function startOtherProgram(database: string): ChildProcess {
   const script = `
 import os, sqlite3, sys
@@ -88,7 +91,8 @@ it('has everything it acknowledged after kill -9, while another program reads, c
         expect(answer.envelope.code).toBe(200);
         acknowledged.push(n);
         if (acknowledged.length < round * 300 || done < 12 || child?.killed) continue;
-        // The other program believes itself alone, where the service holds no lock, and takes the -wal file away.
+        // The other program believes itself alone, where the service holds no lock, and takes the
+        // -wal file away.
         expect(filesIn(folder)).toEqual(openFiles);
         child?.kill('SIGKILL');
       }
@@ -118,7 +122,8 @@ function filesIn(folder: string): Record<string, number> {
 
 it('leaves one file when stopped, which is the whole database', async () => {
   await using machine = await ServedMachine.create();
-  const ofDatabase = async () => (await readdir(machine.folder)).filter((name) => name.includes('.db'));
+  const ofDatabase = async () =>
+    (await readdir(machine.folder)).filter((name) => name.includes('.db'));
   for (const union_id of ['u1', 'u2']) {
     if (union_id === 'u2') await machine.serve();
     await machine.admin(['user', 'put'], JSON.stringify({ tenant_code: tenant, union_id }));
@@ -134,7 +139,8 @@ it('leaves one file when stopped, which is the whole database', async () => {
 it('can be backed up while running, and restored from the copy', async () => {
   await using machine = await ServedMachine.create();
   const copy = join(machine.folder, 'backup.db');
-  const script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('VACUUM INTO ?', [sys.argv[2]])";
+  const script =
+    "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('VACUUM INTO ?', [sys.argv[2]])";
   const backup = spawn('python3', ['-c', script, machine.database, copy], { stdio: 'inherit' });
   expect(await once(backup, 'exit')).toEqual([0, null]);
   await machine.admin(['user', 'delete', '--tenant-code', tenant, '--union-id', 'u001', '--yes']);
@@ -182,7 +188,17 @@ it('is unhealthy when its file cannot grow, and loses nothing it acknowledged', 
 });
 
 async function usersOf(machine: ServedMachine, database: string): Promise<string[]> {
-  const list = ['admin', 'user', 'list', '--tenant-code', tenant, '-o', 'ndjson', '--database', database];
+  const list = [
+    'admin',
+    'user',
+    'list',
+    '--tenant-code',
+    tenant,
+    '-o',
+    'ndjson',
+    '--database',
+    database,
+  ];
   const { stdout } = await machine.run(list);
   return stdout.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line).union_id));
 }

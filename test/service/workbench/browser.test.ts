@@ -29,7 +29,9 @@ describe('the page of the service in a browser', () => {
       await expect.poll(() => seen('#count'), wait).toBe('3');
       expect(await seen('#refused')).toBe('2 refused: 40002 × 1, 40103 × 1');
       expect(await seen('tbody')).toMatch(/40103 sign is wrong.*Parameters.*Message.*Digest/s);
-      expect(await page.evaluate("document.querySelectorAll('tbody img, tbody script').length")).toBe(0);
+      expect(
+        await page.evaluate("document.querySelectorAll('tbody img, tbody script').length"),
+      ).toBe(0);
 
       expect(await page.evaluate('document.title')).toBe('(2) userinfo: requests');
       const isOpen = () => page.evaluate("document.querySelector('tbody.ok details').open");
@@ -53,9 +55,9 @@ describe('the page of the service in a browser', () => {
 
       await page.evaluate("document.getElementById('only-refused').click()");
       expect(await seen('#count')).toBe('2 of 3');
-      expect(await page.evaluate("getComputedStyle(document.querySelector('tbody.ok')).display")).toBe(
-        'none',
-      );
+      expect(
+        await page.evaluate("getComputedStyle(document.querySelector('tbody.ok')).display"),
+      ).toBe('none');
       await page.evaluate("document.getElementById('pause').click()");
       expect(await seen('#state')).toBe('Paused');
       expect(page.complaints).toEqual([]);

@@ -31,12 +31,20 @@ async function page(query = ''): Promise<{ status: number; text: string; headers
 }
 
 /** As a browser sends it that was led here under another name. */
-function pageAt(host: string | undefined, path = '/', more: Record<string, string> = {}): Promise<number> {
+function pageAt(
+  host: string | undefined,
+  path = '/',
+  more: Record<string, string> = {},
+): Promise<number> {
   const headers = { ...(host === undefined ? {} : { host }), ...more };
   return new Promise((resolve, reject) => {
-    const asked = request(`${running.service.url}${path}`, { headers, setHost: false }, (answer) => {
-      resolve(answer.resume().statusCode ?? 0);
-    });
+    const asked = request(
+      `${running.service.url}${path}`,
+      { headers, setHost: false },
+      (answer) => {
+        resolve(answer.resume().statusCode ?? 0);
+      },
+    );
     asked.on('error', reject).end();
   });
 }
@@ -89,7 +97,9 @@ describe('the page of the service', () => {
         `[\\d:.]{12} read ${app_key} ${tenant} 40106 [\\w, ]+ \\d+ .*[\\d:.]{12} passback ${app_key}`,
       ),
     );
-    expect(seen).toContain('userinfo explain 40106 Copy Parameters as sent, masked tenant_code acme');
+    expect(seen).toContain(
+      'userinfo explain 40106 Copy Parameters as sent, masked tenant_code acme',
+    );
     expect(seen).toContain('union_id **** user_info {&quot;level&quot;:&quot;****&quot;}');
     for (const name of ['app_sign', 'sign'])
       expect(seen).toMatch(new RegExp(` ${name} [\\da-f]{3}\\*{4}[\\da-f]{4} `));
@@ -193,7 +203,9 @@ describe('a refused signature on the page', () => {
     const signed = { form: form('{"a": "b"}') };
     expect(await sendSigned({ ...passback(), form: form('{"a":"b"}') }, signed)).toBe(40103);
     const { text } = await page();
-    expect(textOf(text)).toContain('It was signed with user_info with spaces after its commas and colons.');
+    expect(textOf(text)).toContain(
+      'It was signed with user_info with spaces after its commas and colons.',
+    );
     const [params = [], message = [], digest = []] = stagesOf(text);
     expect(params[1]).toMatch(/user_info={&quot;a&quot;:<mark>&quot;<\/mark>\*/);
     expect(params[2]).toMatch(/user_info={&quot;a&quot;:<mark> <\/mark>&quot;\*/);
@@ -280,7 +292,9 @@ describe('a refused signature on the page', () => {
 
   it('by a known preset comes with the command that sets it', async () => {
     await serve();
-    await readByAppWith(presets.find(({ name }) => name === 'taobao')?.recipe ?? defaultRecipes.sign);
+    await readByAppWith(
+      presets.find(({ name }) => name === 'taobao')?.recipe ?? defaultRecipes.sign,
+    );
     expect((await page()).text).toContain(
       '<code>userinfo profile set PROFILE --signing-preset app_sign=app-proof-md5</code>',
     );
@@ -328,7 +342,8 @@ describe('a refused signature on the page', () => {
 
   it('among many are analyzed, some at each request', async () => {
     await serve();
-    for (let count = 0; count < 25; count += 1) await sendSigned(passback(), { secret: 'quite another' });
+    for (let count = 0; count < 25; count += 1)
+      await sendSigned(passback(), { secret: 'quite another' });
     const left = async () => (await page()).text.match(/Not analyzed/g)?.length ?? 0;
     expect(await left()).toBe(5);
     expect(await left()).toBe(0);

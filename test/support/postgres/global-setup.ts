@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { PostgresServer } from './postgres-server.js';
 
 /**
- * One PostgreSQL for all test files, made when the first of them asks for it: the answer to a request is its URL.
- * Test projects share it.
+ * One PostgreSQL for all test files, made when the first of them asks for it: the answer to a
+ * request is its URL. Test projects share it.
  */
 export default async function setUp(): Promise<(() => Promise<void>) | undefined> {
   if (process.env.USERINFO_TEST_POSTGRES !== undefined) return undefined;

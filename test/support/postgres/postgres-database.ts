@@ -1,4 +1,7 @@
-import { openPostgresDriver, type PostgresOptions } from '../../../src/service/database/postgres-driver.js';
+import {
+  openPostgresDriver,
+  type PostgresOptions,
+} from '../../../src/service/database/postgres-driver.js';
 import type { SqlDriver } from '../../../src/service/database/sql-driver.js';
 import type { TestDatabase } from '../store-contract.js';
 import { createSchema } from './test-schema.js';
@@ -16,7 +19,10 @@ export async function createPostgresDatabase(): Promise<PostgresDatabase> {
   return {
     url,
     async open(options, parameters = '') {
-      const driver = await openPostgresDriver(`${url}&${parameters}`, { probe: 'SELECT 1', ...options });
+      const driver = await openPostgresDriver(`${url}&${parameters}`, {
+        probe: 'SELECT 1',
+        ...options,
+      });
       drivers.push(driver);
       return driver;
     },

@@ -3,7 +3,12 @@ import { createStore } from '../../../src/service/store/store.js';
 import { execute } from './test-schema.js';
 
 /** Fills a store with so many rows a table, of twenty tenants; PostgreSQL may not be told of it. */
-export async function fillStore(url: string, driver: SqlDriver, rows: number, analyze = true): Promise<void> {
+export async function fillStore(
+  url: string,
+  driver: SqlDriver,
+  rows: number,
+  analyze = true,
+): Promise<void> {
   await createStore(driver);
   const fill = (table: string, values: string) =>
     `INSERT INTO ${table} SELECT ${values} FROM generate_series(1, ${rows}) n;`;
@@ -31,7 +36,9 @@ export async function plansOf(
     const rows = await driver.write(async (sql) => {
       await sql.run('SET LOCAL plan_cache_mode = force_generic_plan');
       await sql.run(`PREPARE planned AS ${statement}`);
-      const plan = await sql.all(`EXPLAIN EXECUTE planned${values.length === 0 ? '' : `(${values})`}`);
+      const plan = await sql.all(
+        `EXPLAIN EXECUTE planned${values.length === 0 ? '' : `(${values})`}`,
+      );
       await sql.run('DEALLOCATE planned');
       return plan;
     });

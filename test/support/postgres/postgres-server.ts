@@ -15,7 +15,10 @@ import {
   type User,
 } from './binaries.js';
 
-/** Stops the server when whoever started it ends or says so: none is left behind. Ends with the server. */
+/**
+ * Stops the server when whoever started it ends or says so: none is left behind. Ends with the
+ * server.
+ */
 const untilToldToStop =
   'exec 3<&0; "$@" 3<&- & pid=$!; { cat <&3 >/dev/null; kill -INT $pid; } 2>/dev/null & wait $pid';
 
@@ -23,8 +26,8 @@ const untilToldToStop =
 const role = 'userinfo';
 
 /**
- * What tests can do without, so that they are fast. The order of texts is a language's, as in most databases, and
- * not that of bytes.
+ * What tests can do without, so that they are fast. The order of texts is a language's, as in most
+ * databases, and not that of bytes.
  */
 const initOptions = [
   '--encoding=UTF8',
@@ -62,8 +65,8 @@ export class PostgresServer {
   }
 
   /**
-   * Makes a server and starts it. `settings` are written as in `postgresql.conf`. Default: the npm package's programs.
-   * `env` is that of the server.
+   * Makes a server and starts it. `settings` are written as in `postgresql.conf`. Default: the npm
+   * package's programs. `env` is that of the server.
    */
   static async create(
     settings: readonly string[] = testSettings,
@@ -84,7 +87,10 @@ export class PostgresServer {
     }
   }
 
-  /** Restarts it with a standby beside it: a copy of its data, which streaming replication keeps up to date. */
+  /**
+   * Restarts it with a standby beside it: a copy of its data, which streaming replication keeps up
+   * to date.
+   */
   async createStandby(): Promise<PostgresServer> {
     await this.stop();
     const fill = async (data: string) => {
@@ -92,17 +98,28 @@ export class PostgresServer {
       await writeFile(join(data, 'standby.signal'), '');
       await this.start();
     };
-    return this.createBeside(fill, [`primary_conninfo=host=127.0.0.1 port=${this.port} user=${role}`]);
+    return this.createBeside(fill, [
+      `primary_conninfo=host=127.0.0.1 port=${this.port} user=${role}`,
+    ]);
   }
 
-  /** Starts a server with the same settings, and further ones, over the data that `fill` puts into a folder. */
+  /**
+   * Starts a server with the same settings, and further ones, over the data that `fill` puts into a
+   * folder.
+   */
   async createBeside(
     fill: (dataFolder: string) => Promise<void>,
     further: readonly string[] = [],
   ): Promise<PostgresServer> {
     const folder = await mkdtemp(join(tmpdir(), 'userinfo-postgres-'));
     const settings = [...this.#settings, ...further];
-    const server = new PostgresServer(this.#binaries, folder, this.#user, await freePort(), settings);
+    const server = new PostgresServer(
+      this.#binaries,
+      folder,
+      this.#user,
+      await freePort(),
+      settings,
+    );
     try {
       await chmod(folder, 0o755);
       await fill(server.#dataFolder);
@@ -148,7 +165,8 @@ export class PostgresServer {
     started.stderr.removeAllListeners('data').resume();
     if (isReady) return;
     // After kill -9: processes of the one before end a moment later.
-    if (!log.includes('is still in use')) throw new Error(`PostgreSQL ended while it started:\n${log}`);
+    if (!log.includes('is still in use'))
+      throw new Error(`PostgreSQL ended while it started:\n${log}`);
     await wait(100);
     await this.start();
   }
@@ -163,8 +181,9 @@ export class PostgresServer {
   }
 
   /**
-   * Sends a signal to each process of the server. It is stopped meanwhile, so that none begins or ends: one that is
-   * left over after kill -9 may wait for ever for a lock of another, and keeps the next server from starting.
+   * Sends a signal to each process of the server. It is stopped meanwhile, so that none begins or
+   * ends: one that is left over after kill -9 may wait for ever for a lock of another, and keeps
+   * the next server from starting.
    */
   async signal(signal: NodeJS.Signals): Promise<void> {
     const [pid] = (await readFile(join(this.#dataFolder, 'postmaster.pid'), 'utf8')).split('\n');
@@ -188,7 +207,12 @@ export class PostgresServer {
 
   get #spawnOptions() {
     const { uid, gid } = this.#user ?? {};
-    return { cwd: this.#folder, env: { PATH: process.env.PATH, LC_ALL: 'C', ...this.#env }, uid, gid };
+    return {
+      cwd: this.#folder,
+      env: { PATH: process.env.PATH, LC_ALL: 'C', ...this.#env },
+      uid,
+      gid,
+    };
   }
 
   async #initialise(): Promise<void> {

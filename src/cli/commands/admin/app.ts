@@ -120,7 +120,8 @@ const declareSet = storeCommand({
 const declareEncryptSecrets = storeCommand({
   name: 'encrypt-secrets',
   summary: 'encrypt the stored secrets of all apps',
-  run: async ({ print, openStore }) => print({ encrypted: await (await openStore()).encryptSecrets() }),
+  run: async ({ print, openStore }) =>
+    print({ encrypted: await (await openStore()).encryptSecrets() }),
 });
 
 const declareDelete = storeCommand({
@@ -194,7 +195,9 @@ async function createApp(call: StoreCall<CreateOptions>): Promise<void> {
     ...(platform && { platform }),
   } as const;
   try {
-    await context.profiles.change((list) => addProfile(list, { ...own, secret: { kind: 'file', value } }));
+    await context.profiles.change((list) =>
+      addProfile(list, { ...own, secret: { kind: 'file', value } }),
+    );
   } catch (error) {
     await store.removeApp({ appKey: created.app_key }); // its secret would be lost
     throw error;

@@ -22,14 +22,27 @@ export const declareAudit = storeCommand({
           'from a time on, such as 2026-11-22T14:03, or a duration ago, such as 24h',
           parseSince,
         )
-        .option('--action <action>', 'an action alone, such as "user show"', parseFilled('--action'))
+        .option(
+          '--action <action>',
+          'an action alone, such as "user show"',
+          parseFilled('--action'),
+        )
         .option('--app-key <key>', 'actions on an app', parseFilled('--app-key'))
         .option('--tenant-code <code>', 'actions on a tenant', parseFilled('--tenant-code')),
     ),
   run: async ({ context, io, options, style, openStore }: StoreCall<AuditOptions>) => {
     const { limit, since, action, appKey, tenantCode } = options;
-    const filter = { limit, since, action, appKey, tenantCode, user: await namedUser(context, options) };
-    const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+    const filter = {
+      limit,
+      since,
+      action,
+      appKey,
+      tenantCode,
+      user: await namedUser(context, options),
+    };
+    const given = Object.fromEntries(
+      Object.entries(filter).filter(([, value]) => value !== undefined),
+    );
     const store = await openStore();
     await printList(store.listAudit(given as AuditFilter), io, style, withoutDigest);
   },
@@ -42,11 +55,13 @@ function withoutDigest(line: object): object {
 }
 
 /**
- * Unix time in seconds: of a date (in UTC), of a date and time (in the local zone, unless it names one), or of a
- * duration ago.
+ * Unix time in seconds: of a date (in UTC), of a date and time (in the local zone, unless it names
+ * one), or of a duration ago.
  */
 function parseSince(text: string): number {
-  const isTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/.test(text);
+  const isTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/.test(
+    text,
+  );
   try {
     const ms = isTime ? Date.parse(text.replace(' ', 'T')) : Date.now() - parseDuration(text);
     if (!Number.isNaN(ms)) return Math.floor(ms / 1000);

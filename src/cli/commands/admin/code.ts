@@ -42,7 +42,12 @@ const declareIssue = storeCommand({
             .argParser(parseDuration)
             .default(300_000, '5m'),
         )
-        .option('--uses <n>', 'maximum number of reads with the code: a number or "unlimited"', parseLimit, 1)
+        .option(
+          '--uses <n>',
+          'maximum number of reads with the code: a number or "unlimited"',
+          parseLimit,
+          1,
+        )
         .optionsGroup('Many users:')
         .option('--from <file>', 'a row per user: CSV or NDJSON, .gz too; - is standard input'),
     )
@@ -89,7 +94,8 @@ async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
   };
   if (from !== undefined && unionId === undefined) {
     const { issueCodes } = await import('./issue-codes.late.js');
-    const codes = (issued: AsyncIterable<object>) => printList(issued, io, linesByDefault(call), inWords);
+    const codes = (issued: AsyncIterable<object>) =>
+      printList(issued, io, linesByDefault(call), inWords);
     return issueCodes(context, await openStore(), { ...options, from }, wanted, codes);
   }
   if (unionId === undefined || from !== undefined) {
@@ -103,7 +109,10 @@ async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
   await write(io.stdout, `${issued.code}\n`);
   const { timeInWords } = await import('../../output/data-table.late.js');
   const names = issued.info_names?.join(', ') ?? 'everything';
-  await printMessage(io, `The code gives access to ${names} and expires ${timeInWords(issued.expires_at)}.`);
+  await printMessage(
+    io,
+    `The code gives access to ${names} and expires ${timeInWords(issued.expires_at)}.`,
+  );
 }
 
 /** The error of a tenant that has no app; `null` for one that has. */
@@ -119,7 +128,9 @@ async function unknownTenant(store: Admin, tenantCode: string): Promise<InvalidI
 
 /** Words for what has no bound. */
 function inWords(code: object): object {
-  const { info_names, uses_left, expires_at, ...rest } = code as Awaited<ReturnType<Admin['issueCode']>>;
+  const { info_names, uses_left, expires_at, ...rest } = code as Awaited<
+    ReturnType<Admin['issueCode']>
+  >;
   const words = { names: info_names?.join(', ') ?? 'everything', uses: uses_left ?? 'unlimited' };
   return { ...rest, ...words, expires_at };
 }

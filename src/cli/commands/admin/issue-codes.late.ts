@@ -38,7 +38,10 @@ export async function issueCodes(
     for (let at = 0; at < users.length; at += batchSize) {
       context.signal.throwIfAborted();
       const batch = users.slice(at, at + batchSize);
-      const codes = await admin.issueCodes({ ...wanted, unionIds: batch.map(({ unionId }) => unionId) });
+      const codes = await admin.issueCodes({
+        ...wanted,
+        unionIds: batch.map(({ unionId }) => unionId),
+      });
       failed.push(...batch.filter((_, index) => codes[index] === null).map(({ line }) => line));
       for (const code of codes) if (code !== null) yield code;
     }

@@ -1,7 +1,13 @@
 import type { Command } from 'commander';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import type { Admin, NamedUser } from '../../../service/index.js';
-import { type Call, type CliContext, type CommandSpec, command, type Declare } from '../../command.js';
+import {
+  type Call,
+  type CliContext,
+  type CommandSpec,
+  command,
+  type Declare,
+} from '../../command.js';
 import { parseFilled } from '../../command-line/option-values.js';
 import { readValue } from '../../io.js';
 import type { OutputStyle } from '../../output/style.js';
@@ -17,7 +23,10 @@ export interface StoreCall<Options> extends Call<Options> {
 export interface UserOptions {
   readonly tenantCode?: string;
   readonly unionId?: string;
-  /** The key of the value on standard input: an argument would show it to other users of the machine. */
+  /**
+   * The key of the value on standard input: an argument would show it to other users of the
+   * machine.
+   */
   readonly primaryKey?: string;
 }
 
@@ -45,7 +54,9 @@ export async function namedUser(
     throw new InvalidInputError('give either --union-id or --primary-key');
   }
   if (tenantCode === undefined) {
-    throw new InvalidInputError('the tenant of the user is missing', { hint: 'Add --tenant-code <code>.' });
+    throw new InvalidInputError('the tenant of the user is missing', {
+      hint: 'Add --tenant-code <code>.',
+    });
   }
   if (unionId !== undefined) return { tenantCode, unionId };
   return { tenantCode, key: key ?? '', value: await readValue(context, 'value') };

@@ -75,7 +75,8 @@ const declareList = storeCommand({
 const declareDigest = storeCommand({
   name: 'digest',
   summary: 'print the digest that names a user in the log and the audit',
-  takes: (command) => takesNamedUser(command.requiredOption('--tenant-code <code>', 'tenant of the user')),
+  takes: (command) =>
+    takesNamedUser(command.requiredOption('--tenant-code <code>', 'tenant of the user')),
   run: async ({ context, io, options, isTable, print, openStore }: StoreCall<UserOptions>) => {
     const user = await namedUser(context, options);
     if (user === undefined) throw new InvalidInputError('give either --union-id or --primary-key');
@@ -93,7 +94,11 @@ const declareDelete = storeCommand({
   run: async ({ context, options, print, openStore }: StoreCall<UserKey>) => {
     const { tenantCode, unionId, yes } = options;
     const store = await openStore();
-    await confirm(context, `Delete the record of user "${unionId}", and the codes issued for the user?`, yes);
+    await confirm(
+      context,
+      `Delete the record of user "${unionId}", and the codes issued for the user?`,
+      yes,
+    );
     await print(await store.deleteUser({ tenantCode, unionId }));
   },
 });

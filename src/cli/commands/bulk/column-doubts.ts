@@ -8,7 +8,10 @@ import { isResultLine } from './files/result-line.js';
 import type { RowOperation } from './operations.js';
 import { type CellType, parseTypes } from './source/columns.js';
 
-/** Maximum number of names, and of doubts, that are kept: each row of NDJSON may have names of its own. */
+/**
+ * Maximum number of names, and of doubts, that are kept: each row of NDJSON may have names of its
+ * own.
+ */
 const maxNames = 200;
 
 /** Counts the doubts about the rows of a file by column, with the line of the first. */
@@ -50,7 +53,10 @@ export class ColumnDoubts {
     else if (this.#doubts.size < maxNames) this.#doubts.set(key, { column, doubt, line, rows: 1 });
   }
 
-  /** The doubts about the rows, about keys, and about values; `prefix` is that of the tenant's own keys. */
+  /**
+   * The doubts about the rows, about keys, and about values; `prefix` is that of the tenant's own
+   * keys.
+   */
   texts(prefix: string | null): DoubtfulText[] {
     const keys = this.#operation.userInfoKeys(this.names).filter((key) => !this.#meant.has(key));
     const rows = isResultLine(this.names)
@@ -74,6 +80,7 @@ interface DoubtCount {
 }
 
 function describeCount({ column, doubt, line, rows }: DoubtCount): DoubtfulText {
-  const where = rows === 1 ? `in line ${line}` : `in ${formatCount(rows)} rows, first in line ${line}`;
+  const where =
+    rows === 1 ? `in line ${line}` : `in ${formatCount(rows)} rows, first in line ${line}`;
   return { what: quoteName(column), why: `${doubt}, ${where}` };
 }

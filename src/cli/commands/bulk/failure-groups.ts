@@ -10,7 +10,9 @@ export interface FailureGroup {
   readonly lines: number[];
 }
 
-/** Why a row is not ok: the answer of the service with its result code, or the message of an error. */
+/**
+ * Why a row is not ok: the answer of the service with its result code, or the message of an error.
+ */
 interface Reason {
   readonly code?: number;
   readonly text: string;

@@ -35,7 +35,10 @@ export interface RunReport {
   readonly retryable: number;
 }
 
-/** A run: its rows, what is done with them, and its files. Connections, results and journal are closed at its end. */
+/**
+ * A run: its rows, what is done with them, and its files. Connections, results and journal are
+ * closed at its end.
+ */
 type FileRunOptions = RunRecord & {
   readonly source: RowSource;
   readonly operation: RowOperation;
@@ -47,7 +50,10 @@ type FileRunOptions = RunRecord & {
   readonly inspect?: (line: number, fields: ReadonlyMap<string, FlatValue>) => void;
 };
 
-/** If the first so many rows of a run are refused alike, the column or the tenant is wrong, not the rows. */
+/**
+ * If the first so many rows of a run are refused alike, the column or the tenant is wrong, not the
+ * rows.
+ */
 const alikeRows = 1000;
 
 /**
@@ -97,8 +103,11 @@ export function runOverFile(options: FileRunOptions) {
     const isToRetry = result.outcome !== 'invalid' && source.input.size === null;
     if (isToRetry) toRetry?.add(result.row);
     const isRefused = error instanceof RejectedError;
-    const canSucceed = result.outcome !== 'invalid' && !(isRefused && error.entry?.retry === 'never');
-    const reason = isRefused ? { code: error.resultCode, text: error.msg } : { text: error.message };
+    const canSucceed =
+      result.outcome !== 'invalid' && !(isRefused && error.entry?.retry === 'never');
+    const reason = isRefused
+      ? { code: error.resultCode, text: error.msg }
+      : { text: error.message };
     failures.add(result.outcome, result.row.line, { ...reason, canSucceed });
     if (failures.rows === maxFailures) stop('failures');
     const isHopeless = done === alikeRows && failures.rows === alikeRows;
@@ -106,10 +115,11 @@ export function runOverFile(options: FileRunOptions) {
   }
 
   /**
-   * Completes the file of the rows to retry, and returns how many there are. A stream cannot be read again: its rows
-   * were added as they failed.
+   * Completes the file of the rows to retry, and returns how many there are. A stream cannot be
+   * read again: its rows were added as they failed.
    *
-   * @throws InvalidInputError if the input cannot be read again, or RunFileError: the file is not written
+   * @throws InvalidInputError if the input cannot be read again, or RunFileError: the file is not
+   * written
    */
   async function finishFailed(): Promise<number> {
     if (toRetry === null) return 0;
@@ -118,7 +128,8 @@ export function runOverFile(options: FileRunOptions) {
     try {
       if (source.input.size !== null && rowsToRetry > 0) {
         for await (const rows of readRows(source)) {
-          for (const row of rows) if (failed.has(row.line) || unknown.has(row.line)) toRetry.add(row);
+          for (const row of rows)
+            if (failed.has(row.line) || unknown.has(row.line)) toRetry.add(row);
           if (toRetry.count() === rowsToRetry) break;
         }
       }
@@ -145,7 +156,10 @@ export function runOverFile(options: FileRunOptions) {
   }
 
   return {
-    /** Time for which nothing is sent because the service asked for a pause, or does not answer; in milliseconds. */
+    /**
+     * Time for which nothing is sent because the service asked for a pause, or does not answer; in
+     * milliseconds.
+     */
     pausedMs: () => Math.max(0, engine.flow.pausedUntil() - performance.now()),
     /** Reads no more rows; awaits those in flight. */
     stop: () => stop('interrupted'),

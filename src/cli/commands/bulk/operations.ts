@@ -11,14 +11,20 @@ import type { FileRow } from './source/rows.js';
 
 /** The work for each row. */
 export interface RowOperation {
-  /** A row that may have reached the service is sent again if it is repeatable; otherwise its data is kept. */
+  /**
+   * A row that may have reached the service is sent again if it is repeatable; otherwise its data
+   * is kept.
+   */
   readonly endpoint: Endpoint;
   readonly columns: ColumnRules;
   /** Properties that must be the same when a run is resumed. */
   readonly identity: Readonly<Record<string, string>>;
   /** The names of the values that are a code, or identify a user. */
   readonly ids: readonly string[];
-  /** The key of the value that names a row's user, in the results; `null` if the line number is enough. */
+  /**
+   * The key of the value that names a row's user, in the results; `null` if the line number is
+   * enough.
+   */
   readonly userKey: string | null;
   /** The names that become keys of `user_info`. */
   userInfoKeys(names: Iterable<string>): string[];
@@ -45,13 +51,14 @@ export function requiredText(fields: ReadonlyMap<string, FlatValue>, name: strin
   const value = fields.get(name);
   const text = identifyingText(value);
   if (text !== null) return text;
-  const fault = value === undefined || value === '' || value === null ? 'has no value' : 'is not text';
+  const fault =
+    value === undefined || value === '' || value === null ? 'has no value' : 'is not text';
   throw new InvalidInputError(`${quoteName(name)} ${fault}`);
 }
 
 /**
- * Refuses a number that a spreadsheet shortened in a column that names users: no ID looks so, and many users would be
- * one.
+ * Refuses a number that a spreadsheet shortened in a column that names users: no ID looks so, and
+ * many users would be one.
  *
  * @throws RunInputError with the option that sends it
  */
@@ -73,14 +80,17 @@ export function userOf(row: FileRow, operation: RowOperation): string | null {
 }
 
 /**
- * The naming of users in rows (§4.2): by a column of union IDs, by one of the values that are passed back, or by both,
- * where the union ID takes priority.
+ * The naming of users in rows (§4.2): by a column of union IDs, by one of the values that are
+ * passed back, or by both, where the union ID takes priority.
  */
 export type UserNaming =
   | { readonly by: 'union_id'; readonly column: string; readonly primaryKey?: string }
   | { readonly by: 'primary_key'; readonly key: string };
 
-/** Passes back the values of each row, except the column of union IDs. `types` names columns that are meant as they are. */
+/**
+ * Passes back the values of each row, except the column of union IDs. `types` names columns that
+ * are meant as they are.
+ */
 export function passbackOperation(naming: UserNaming, types?: string): RowOperation {
   const meant = parseTypes(types);
   const byUnionId = naming.by === 'union_id';
@@ -109,7 +119,8 @@ export function passbackOperation(naming: UserNaming, types?: string): RowOperat
     user: (fields) => requiredText(fields, name),
     prepare(fields) {
       const user = requiredText(fields, name);
-      for (const id of ids) if (!meant.has(id)) refuseShortened(id, identifyingText(fields.get(id)) ?? '');
+      for (const id of ids)
+        if (!meant.has(id)) refuseShortened(id, identifyingText(fields.get(id)) ?? '');
       if (byUnionId) fields.delete(name);
       const target = { ...(byUnionId && { unionId: user }), primaryKey };
       return { request: passbackRequest(target, () => checkUserInfo(fields)), user };
@@ -138,7 +149,10 @@ export function readOperation(infoNames: readonly string[], scope?: string): Row
     prepare(fields) {
       const code = requiredText(fields, codeColumn);
       const names = infoNames.length === 0 ? {} : { infoNames };
-      return { request: readRequest({ code, ...names, ...(scope !== undefined && { scope }) }), user: null };
+      return {
+        request: readRequest({ code, ...names, ...(scope !== undefined && { scope }) }),
+        user: null,
+      };
     },
   };
 }

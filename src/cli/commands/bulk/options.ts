@@ -85,16 +85,26 @@ export function addBulkOptions(command: Command): Command {
     .option('--part <k/n>', 'only part k of n, for n machines (see docs/bulk.md)', parsePart)
     .option('--dry-run', 'check all rows, and print the first ones without sending any')
     .option('--reveal', 'with --dry-run, show masked values')
-    .option('--concurrency <n>', 'maximum number of requests in flight', parseCount, defaultConcurrency)
+    .option(
+      '--concurrency <n>',
+      'maximum number of requests in flight',
+      parseCount,
+      defaultConcurrency,
+    )
     .option('--rate <n/s>', 'maximum number of requests per second', parseRate)
     .option(
       '--results <file>',
       'outcomes, one line per row, with a journal beside them (default: <file>.results.ndjson)',
     )
     .option('--failed <file>', 'file for the rows to retry, in the format of the input')
-    .addOption(new Option('--resume', 'continue a run; no finished row is sent again').conflicts('restart'))
+    .addOption(
+      new Option('--resume', 'continue a run; no finished row is sent again').conflicts('restart'),
+    )
     .option('--restart', 'start over, and replace the files of the run before')
-    .option('--take-over', 'use the files of a run elsewhere that has ended, such as in another container')
+    .option(
+      '--take-over',
+      'use the files of a run elsewhere that has ended, such as in another container',
+    )
     .option('--no-preflight', 'do not check all rows before the first is sent')
     .option('--max-failures <n>', 'stop after this many failed rows', parseCount)
     .option('--quiet', 'show no progress and no summary');

@@ -20,7 +20,10 @@ export const declareBulkPassback = command({
       )
       .option('--types <list>', 'columns that are not text, such as age:number,vip:boolean')
       .addOption(
-        new Option('--empty <what>', 'what to do with empty cells (default: drop)').choices(['drop', 'keep']),
+        new Option('--empty <what>', 'what to do with empty cells (default: drop)').choices([
+          'drop',
+          'keep',
+        ]),
       ),
   run: async (call: Call<BulkPassbackOptions>, file: string) =>
     (await import('./run-many.late.js')).passbackMany(call, file),

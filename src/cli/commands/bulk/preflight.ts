@@ -41,9 +41,11 @@ export interface CheckedFile {
 }
 
 /**
- * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given. Asks about doubts.
+ * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given.
+ * Asks about doubts.
  *
- * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed; if the answer is no
+ * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed; if
+ * the answer is no
  */
 export async function checkRows(run: BulkRun): Promise<CheckedFile> {
   const { context, io, options, operation, settings, source } = run;
@@ -87,7 +89,12 @@ export async function checkRows(run: BulkRun): Promise<CheckedFile> {
   });
   if (options.preflight && rows === 0 && options.part === undefined) throw noRows(name);
   if (faultCount > 0) {
-    throw invalidRows(invalid(), first, options.types, options.dryRun === true || faultCount === rows);
+    throw invalidRows(
+      invalid(),
+      first,
+      options.types,
+      options.dryRun === true || faultCount === rows,
+    );
   }
   const keys = operation.userInfoKeys(doubts.names);
   await warnOfKeys(io, keys, settings.key_prefix);
@@ -141,7 +148,9 @@ class Repeats {
   }
 }
 
-/** The error of rows that cannot be sent; its next step is that of the first of them, if it has one. */
+/**
+ * The error of rows that cannot be sent; its next step is that of the first of them, if it has one.
+ */
 function invalidRows(
   what: string,
   first: InvalidInputError | undefined,
@@ -150,7 +159,8 @@ function invalidRows(
 ): Error {
   if (first instanceof RunInputError) {
     const [option, value] = first.options;
-    const list = option === '--types' && types !== undefined ? [option, `${types},${value}`] : first.options;
+    const list =
+      option === '--types' && types !== undefined ? [option, `${types},${value}`] : first.options;
     return new RunInputError(what, first.hint ?? '', ...list);
   }
   if (first?.hint !== undefined)

@@ -14,7 +14,10 @@ import { formatPart, rowsOfPart } from './source/part.js';
 import type { RowSource } from './source/rows.js';
 import { defaultEncoding, findEncoding } from './source/text.js';
 
-/** A run over many rows: the call of the command, what it does with each row, and where the rows come from. */
+/**
+ * A run over many rows: the call of the command, what it does with each row, and where the rows
+ * come from.
+ */
 export interface BulkRun extends Call<BulkOptions> {
   /** The path of the file; - is standard input. */
   readonly file: string;
@@ -77,7 +80,12 @@ export async function openRows(
       },
     };
     parse = (blocks) => parseCsv(refuseArray(blocks, file), csv);
-    identity = { ...identity, delimiter, 'handling of empty cells': empty, types: [...types].join(' ') };
+    identity = {
+      ...identity,
+      delimiter,
+      'handling of empty cells': empty,
+      types: [...types].join(' '),
+    };
   }
   if (part !== undefined) {
     const parseAll = parse;
@@ -85,15 +93,24 @@ export async function openRows(
     identity = { ...identity, part: formatPart(part) };
   }
   if (file === '-')
-    await announceWait(io, formatName === 'csv' ? 'rows, first the header' : 'rows, a JSON object each');
+    await announceWait(
+      io,
+      formatName === 'csv' ? 'rows, first the header' : 'rows, a JSON object each',
+    );
   const input = file === '-' ? openStream(io.stdin, 'standard input') : await openFile(file);
   return { input, text: { encoding }, parse, identity, emptyRows: () => emptyRows };
 }
 
 /** @throws InvalidInputError for a JSON array, which would have to be in memory as a whole */
-async function* refuseArray(blocks: AsyncIterable<LineBlock>, path: string): AsyncGenerator<LineBlock> {
+async function* refuseArray(
+  blocks: AsyncIterable<LineBlock>,
+  path: string,
+): AsyncGenerator<LineBlock> {
   for await (const block of blocks) {
-    if (block.firstLine === 1 && /^\s*\[\s*(?:\{\s*"|$)/.test(block.bytes.subarray(0, 1000).toString())) {
+    if (
+      block.firstLine === 1 &&
+      /^\s*\[\s*(?:\{\s*"|$)/.test(block.bytes.subarray(0, 1000).toString())
+    ) {
       const file = path === '-' ? 'rows.json' : path;
       const lines = `${file.replace(/\.(?:json|csv|ndjson|jsonl)$/i, '')}.rows.ndjson`;
       throw new InvalidInputError('the input is a JSON array, not a row on each line', {

@@ -8,7 +8,12 @@ import { exitStatus } from '../../exit-status.js';
 import { printMessage } from '../../io.js';
 import { withProgress } from '../../output/progress.js';
 import { showData } from '../../output/terminal-text.js';
-import { clientOptions, describeProduction, listKeys, resolveDeployment } from '../../request/deployment.js';
+import {
+  clientOptions,
+  describeProduction,
+  listKeys,
+  resolveDeployment,
+} from '../../request/deployment.js';
 import { confirmDoubts, warnOfDoubts } from '../../request/doubts.js';
 import { explainFailure } from '../../request/explain-failure.late.js';
 import { revealAdvice } from '../../request/preview.js';
@@ -19,7 +24,12 @@ import { openResults, type RunRecord } from './files/recorder.js';
 import { filesOfRun, type RunPaths, type RunStart, refuseUnusable } from './files/run-files.js';
 import { lockFiles } from './files/run-locks.js';
 import { RunState } from './files/run-state.js';
-import { passbackOperation, type RowOperation, readOperation, type UserNaming } from './operations.js';
+import {
+  passbackOperation,
+  type RowOperation,
+  readOperation,
+  type UserNaming,
+} from './operations.js';
 import type { BulkOptions, BulkPassbackOptions, BulkReadOptions } from './options.js';
 import { type CheckedFile, checkRows, runDoubts } from './preflight.js';
 import { type BulkRun, openRows } from './row-source.js';
@@ -88,7 +98,9 @@ async function runMany(
   infoNames: readonly string[] = [],
 ): Promise<void> {
   if (call.options.dryRun && !call.options.preflight) {
-    throw new InvalidInputError('--dry-run checks the rows, --no-preflight does not: use one of them');
+    throw new InvalidInputError(
+      '--dry-run checks the rows, --no-preflight does not: use one of them',
+    );
   }
   await withRows(call, file, operation, infoNames, async (run) => {
     if (call.options.dryRun) await reportDryRun(run, await checkRows(run));
@@ -151,7 +163,12 @@ async function runStream(run: BulkRun): Promise<void> {
   try {
     const failed = failedPath === undefined ? null : { path: failedPath, ours: [] };
     if (failed !== null) requireOurs(failed);
-    await confirmDoubts(run.context, runDoubts(run), 'Send the rows as they are?', options.yes === true);
+    await confirmDoubts(
+      run.context,
+      runDoubts(run),
+      'Send the rows as they are?',
+      options.yes === true,
+    );
     await confirmWrite(run, 'the rows of a stream');
     // Rows without a line in the results were sent.
     if (io.closed !== undefined) io.closed.status = exitStatus.interrupted;
@@ -164,10 +181,11 @@ async function runStream(run: BulkRun): Promise<void> {
 }
 
 /**
- * Before many rows are written to production, asks the user to type the name of the profile; `--yes` answers in
- * advance.
+ * Before many rows are written to production, asks the user to type the name of the profile;
+ * `--yes` answers in advance.
  *
- * @throws InvalidInputError if another name was typed, or there is no terminal to ask on: nothing was sent
+ * @throws InvalidInputError if another name was typed, or there is no terminal to ask on: nothing
+ * was sent
  */
 async function confirmWrite(
   { context: { prompt }, io, options, operation, settings }: BulkRun,
@@ -190,7 +208,10 @@ async function confirmWrite(
   if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}`);
 }
 
-/** Prints what a run would do: its keys and the first of its rows; personal data is masked unless --reveal is given. */
+/**
+ * Prints what a run would do: its keys and the first of its rows; personal data is masked unless
+ * --reveal is given.
+ */
 async function reportDryRun(
   { io, isTable, print, options: { reveal }, operation: { endpoint }, settings, source }: BulkRun,
   { rows, keys: names, sample, hash: sha256 }: CheckedFile,
@@ -199,7 +220,10 @@ async function reportDryRun(
   const { host } = new URL(settings.base_url.value);
   const environment = settings.environment.value;
   const shown = sample.map(([line, { parameters }]) => {
-    const show = ([key, value]: [string, string]) => [key, reveal ? value : showParameter(key, value)];
+    const show = ([key, value]: [string, string]) => [
+      key,
+      reveal ? value : showParameter(key, value),
+    ];
     return { line, ...Object.fromEntries([...parameters].map(show)) };
   });
   await printMessage(
@@ -224,8 +248,8 @@ async function reportDryRun(
 }
 
 /**
- * Executes a run, shows its progress and its summary. `paths` is `null` if it cannot be resumed, `total` if the
- * number of rows is not known.
+ * Executes a run, shows its progress and its summary. `paths` is `null` if it cannot be resumed,
+ * `total` if the number of rows is not known.
  *
  * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
  */
@@ -251,7 +275,8 @@ async function execute(
     stop = () => {
       if (io.stderr.isTTY) io.stderr.write('\r\u001b[K'); // the bar, and ^C
       run.stop();
-      const stopping = 'stopping: waiting for the answers to what was sent; Ctrl-C once more stops at once';
+      const stopping =
+        'stopping: waiting for the answers to what was sent; Ctrl-C once more stops at once';
       printMessage(io, stopping).catch(() => {}); // a broken stderr ends the command elsewhere
     };
     if (signal.aborted) stop();
@@ -260,7 +285,14 @@ async function execute(
       const { counts } = record.state;
       const rows = totalOf(counts);
       const share = total === null ? source.input.share() : rows / total;
-      return { doing: operation.endpoint.operation, rows, share, total, counts, pausedMs: run.pausedMs() };
+      return {
+        doing: operation.endpoint.operation,
+        rows,
+        share,
+        total,
+        counts,
+        pausedMs: run.pausedMs(),
+      };
     };
     report = await withProgress(io, options, progressNow, () => run.run());
   } finally {

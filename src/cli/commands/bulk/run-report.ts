@@ -47,7 +47,8 @@ export function totalOf(counts: OutcomeCounts): number {
 const fileOptions = ['--results', '--failed', '--part'];
 
 /**
- * The command line of a run, changed as by `withFlags`. --resume, --restart and --take-over are left out.
+ * The command line of a run, changed as by `withFlags`. --resume, --restart and --take-over are
+ * left out.
  *
  * @param more - options and their values
  */
@@ -62,7 +63,11 @@ function formatCommandFor(file: string, { context: { args }, command }: BulkRun)
   return formatArgs(args.toSpliced(place, 1, path), [], fileOptions);
 }
 
-function formatArgs(args: readonly string[], more: readonly string[], without: readonly string[]): string {
+function formatArgs(
+  args: readonly string[],
+  more: readonly string[],
+  without: readonly string[],
+): string {
   const kept = args.filter((arg) => !/^--(?:resume|restart|take-over)$/.test(arg));
   return ['userinfo', ...withFlags(kept, more, without)].map(quoteWhereNeeded).join(' ');
 }
@@ -85,7 +90,10 @@ export function noRows(name: string): InvalidInputError {
 }
 
 /** The error of invalid input, with the command line that has the option which it is about. */
-export function withCommand(error: RunInputError, run: Pick<BulkRun, 'context'>): InvalidInputError {
+export function withCommand(
+  error: RunInputError,
+  run: Pick<BulkRun, 'context'>,
+): InvalidInputError {
   const { message, hint = '', options, cause } = error;
   return new InvalidInputError(message, { hint, commands: [formatCommand(run, options)], cause });
 }
@@ -117,7 +125,15 @@ export async function reportRun(run: EndedRun): Promise<Error | null> {
 }
 
 /** The summary of a run, for a person. */
-function formatSummary({ io, options, operation, report, source, paths, total }: EndedRun): string[] {
+function formatSummary({
+  io,
+  options,
+  operation,
+  report,
+  source,
+  paths,
+  total,
+}: EndedRun): string[] {
   const { failed } = options;
   const { endpoint } = operation;
   const { done, durationMs } = report;
@@ -138,13 +154,17 @@ function formatSummary({ io, options, operation, report, source, paths, total }:
     );
   }
   if (source.emptyRows() > 0) lines.push(formatEmptyRows(source.emptyRows()));
-  for (const [warning, rows] of report.warnings) lines.push(`warning: ${warning}, in ${formatRows(rows)}`);
+  for (const [warning, rows] of report.warnings)
+    lines.push(`warning: ${warning}, in ${formatRows(rows)}`);
   const missing = [...report.missing].map(([name, count]) => `${name} in ${formatRows(count)}`);
   if (missing.length > 0) lines.push(describeMissing(missing));
   return lines;
 }
 
-/** The number of rows with each outcome, and the reasons of those that are not ok, each with a bar if `hasBars`. */
+/**
+ * The number of rows with each outcome, and the reasons of those that are not ok, each with a bar
+ * if `hasBars`.
+ */
 function formatOutcomes(report: Pick<RunReport, 'counts' | 'failures'>, hasBars = false): string[] {
   const { counts } = report;
   const width = Math.max(...outcomes.map((outcome) => formatCount(counts[outcome]).length));
@@ -185,7 +205,10 @@ function formatFailures(
     const named = [...lines];
     for (;;) {
       const more = rows > named.length ? ', …' : '';
-      const line = describe(rows, `${cut}: ${rows === 1 ? 'line' : 'lines'} ${named.join(', ')}${more}`);
+      const line = describe(
+        rows,
+        `${cut}: ${rows === 1 ? 'line' : 'lines'} ${named.join(', ')}${more}`,
+      );
       if (line.length <= lineLength || named.length === 1) return line;
       named.pop();
     }
@@ -209,7 +232,17 @@ function reportData(run: EndedRun, paths: RunPaths): object {
     report,
     source,
   } = run;
-  const { counts, done, unwritten, durationMs, isFinished, failedRows, missing, warnings, failures } = report;
+  const {
+    counts,
+    done,
+    unwritten,
+    durationMs,
+    isFinished,
+    failedRows,
+    missing,
+    warnings,
+    failures,
+  } = report;
   return {
     ...counts,
     done,
@@ -273,16 +306,21 @@ function retryAdvice(run: EndedRun): Pick<UserInfoErrorOptions, 'hint' | 'comman
   const { endpoint } = run.operation;
   const { counts, failedRows, retryable, stoppedBy } = run.report;
   if (stoppedBy !== null || counts.failed + counts.unknown === 0) {
-    return { hint: `The results say why, row by row${paths === null ? '.' : `: ${paths.results}`}` };
+    return {
+      hint: `The results say why, row by row${paths === null ? '.' : `: ${paths.results}`}`,
+    };
   }
   const rows = formatRows(counts.unknown);
   const warning = counts.unknown > 0 ? `The outcome of ${rows} is unknown. ${endpoint.doubt} ` : '';
   if (failed !== undefined && failedRows !== null) {
     const again =
-      retryable === 0 ? 'They fail again until the cause is corrected. Then' : 'Correct the cause, then';
+      retryable === 0
+        ? 'They fail again until the cause is corrected. Then'
+        : 'Correct the cause, then';
     return { hint: `${warning}${again} retry them:`, commands: [formatCommandFor(failed, run)] };
   }
-  if (paths === null) return { hint: `${warning}Add --failed <file> to get the rows to retry as a file.` };
+  if (paths === null)
+    return { hint: `${warning}Add --failed <file> to get the rows to retry as a file.` };
   const infix = part === undefined ? '.failed' : `.${partName(part)}.failed`;
   const toRetry = file.replace(/(\.[a-z]+)?(\.gz)?$/i, `${infix}$1`);
   const collect = formatCommand(run, ['--failed', toRetry, '--resume']);

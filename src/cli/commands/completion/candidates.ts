@@ -2,15 +2,28 @@
 import { readFileSync } from 'node:fs';
 import { profileOutline } from '../../profile-outline.js';
 
-/** Candidates for an argument or the value of an option: words, words separated by commas, or what this machine has. */
-export type Values = readonly string[] | { readonly list: readonly string[] } | 'profiles' | 'files' | 'text';
+/**
+ * Candidates for an argument or the value of an option: words, words separated by commas, or what
+ * this machine has.
+ */
+export type Values =
+  | readonly string[]
+  | { readonly list: readonly string[] }
+  | 'profiles'
+  | 'files'
+  | 'text';
 
 /** A command, as completion needs it. */
 export interface CommandNode {
   readonly summary: string;
   readonly commands: Readonly<Record<string, CommandNode>>;
-  /** By flag, such as `-p`; without `values` it takes none. Those of the program apply to every command. */
-  readonly options: Readonly<Record<string, { readonly summary: string; readonly values?: Values }>>;
+  /**
+   * By flag, such as `-p`; without `values` it takes none. Those of the program apply to every
+   * command.
+   */
+  readonly options: Readonly<
+    Record<string, { readonly summary: string; readonly values?: Values }>
+  >;
   readonly arguments: readonly Values[];
   /** Whether the last argument is variadic. */
   readonly repeats: boolean;
@@ -24,11 +37,15 @@ export function builtTable(): CommandNode {
 }
 
 /**
- * The candidates for the last of `words`, which follow `userinfo` on a command line: one per line, with a tab and
- * its description if it has one; `:files` has the shell complete file names. bash splits `--option=value` in three
- * words.
+ * The candidates for the last of `words`, which follow `userinfo` on a command line: one per line,
+ * with a tab and its description if it has one; `:files` has the shell complete file names. bash
+ * splits `--option=value` in three words.
  */
-export function candidates(table: CommandNode, words: readonly string[], env: Environment): string[] {
+export function candidates(
+  table: CommandNode,
+  words: readonly string[],
+  env: Environment,
+): string[] {
   const last = words.at(-1) ?? '';
   let node = table;
   let option: Values | undefined;
@@ -59,7 +76,10 @@ export function candidates(table: CommandNode, words: readonly string[], env: En
 
 const filesLine = ':files';
 
-function described(entries: Readonly<Record<string, { readonly summary: string }>>, typed: string): string[] {
+function described(
+  entries: Readonly<Record<string, { readonly summary: string }>>,
+  typed: string,
+): string[] {
   const found = Object.entries(entries).filter(([word]) => word.startsWith(typed));
   return found.map(([word, { summary }]) => `${word}\t${summary}`);
 }
@@ -67,7 +87,8 @@ function described(entries: Readonly<Record<string, { readonly summary: string }
 function valueLines(values: Values | undefined, typed: string, env: Environment): string[] {
   if (values === undefined || values === 'text') return [];
   if (values === 'files') return [filesLine];
-  if (values === 'profiles') return profileOutline(env).names.filter((name) => name.startsWith(typed));
+  if (values === 'profiles')
+    return profileOutline(env).names.filter((name) => name.startsWith(typed));
   const before = 'list' in values ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
   const words = 'list' in values ? values.list : values;
   const named = (word: string) =>

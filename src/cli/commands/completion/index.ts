@@ -5,14 +5,18 @@ import bash from './userinfo.bash?raw';
 import fish from './userinfo.fish?raw';
 import zsh from './userinfo.zsh?raw';
 
-/** Each passes the words typed so far to `userinfo __complete`, which cli/main answers from one table. */
+/**
+ * Each passes the words typed so far to `userinfo __complete`, which cli/main answers from one
+ * table.
+ */
 const scripts = { bash, zsh, fish };
 
 const declareScript = command({
   name: 'completion',
   common: [],
   summary: 'print a shell completion script',
-  takes: (command) => command.addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts))),
+  takes: (command) =>
+    command.addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts))),
   run: ({ io }, shell: keyof typeof scripts) => write(io.stdout, scripts[shell]),
 });
 

@@ -10,15 +10,23 @@ type ByName = Readonly<Record<string, Values>>;
 /** The program as completion needs it, without hidden commands and options. */
 export function completionTable(program: Command): CommandNode {
   const commands = visible(program).commands.map((one) => one.name());
-  return nodeOf(program, '', { ...byArgument, 'help words': [...Object.keys(helpTopics), ...commands] });
+  return nodeOf(program, '', {
+    ...byArgument,
+    'help words': [...Object.keys(helpTopics), ...commands],
+  });
 }
 
 function nodeOf(command: Command, path: string, known: ByName): CommandNode {
   const { commands, options } = visible(command);
   const inner = commands.filter((one) => path === '' || one.name() !== 'help'); // duplicates --help
-  const nodes = inner.map((one) => [one.name(), nodeOf(one, `${path} ${one.name()}`.trim(), known)]);
+  const nodes = inner.map((one) => [
+    one.name(),
+    nodeOf(one, `${path} ${one.name()}`.trim(), known),
+  ]);
   const flags = options.flatMap((option) =>
-    [option.short, option.long].filter((flag) => flag !== undefined).map((flag) => [flag, entryOf(option)]),
+    [option.short, option.long]
+      .filter((flag) => flag !== undefined)
+      .map((flag) => [flag, entryOf(option)]),
   );
   return {
     summary: command.summary() || command.description(),

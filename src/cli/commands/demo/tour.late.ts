@@ -24,7 +24,10 @@ const next = [
 
 type DemoCall = Pick<Call, 'context' | 'style'>;
 
-/** Runs the commands that create an app, a user and a code, and use them, against a service in memory. */
+/**
+ * Runs the commands that create an app, a user and a code, and use them, against a service in
+ * memory.
+ */
 export async function runDemo(call: DemoCall): Promise<void> {
   const { createService } = await import('../../../service/index.js');
   const folder = await mkdtemp(join(tmpdir(), 'userinfo-demo-'));
@@ -81,7 +84,12 @@ async function typeCommand(
     printed += text;
     io.stdout.write(text);
   });
-  const inner = { ...io, stdin: Readable.from([Buffer.from(stdin ?? '')]), stdout, stderr: io.stdout };
+  const inner = {
+    ...io,
+    stdin: Readable.from([Buffer.from(stdin ?? '')]),
+    stdout,
+    stderr: io.stdout,
+  };
   const program = addCommonOptions(new Command('userinfo'));
   for (const declare of [declareAdmin, declarePassback, declareRead])
     declare(program, { ...context, io: inner });

@@ -40,7 +40,10 @@ import {
 import { describeRule, explainFailure } from '../../request/explain-failure.late.js';
 import { networkOptions, proxyOf } from '../../request/network.js';
 
-/** The result of a check that did not fail: `next` is advice; `skipped` means that there was nothing to check. */
+/**
+ * The result of a check that did not fail: `next` is advice; `skipped` means that there was nothing
+ * to check.
+ */
 interface Finding {
   readonly detail: string;
   readonly next?: string;
@@ -107,7 +110,11 @@ async function checkProfileFile({ profiles }: CliContext): Promise<Finding> {
   const count = all.size === 1 ? '1 profile' : `${all.size} profiles`;
   const detail = `${path}: ${count}, ${active === null ? 'none' : quoteName(active)} active`;
   if (active === null || all.has(active)) return { detail };
-  return { detail, next: 'Warning: the active profile does not exist. Choose another:', ...selecting(list) };
+  return {
+    detail,
+    next: 'Warning: the active profile does not exist. Choose another:',
+    ...selecting(list),
+  };
 }
 
 /** All values that a request needs are set. */
@@ -130,7 +137,9 @@ function checkBaseUrl(settings: Settings): Finding {
   const detail = `${base_url.value} (${describeOrigin(base_url.origin)})`;
   if (allow_http === null) return { detail };
   const effect =
-    url.protocol === 'http:' ? `: personal data is sent unencrypted to ${url.host}` : ', and not needed';
+    url.protocol === 'http:'
+      ? `: personal data is sent unencrypted to ${url.host}`
+      : ', and not needed';
   const warning = `Warning: plain http is allowed (${describeOrigin(allow_http.origin)})${effect}.`;
   if (profile === null || allow_http.origin.kind !== 'profile') return { detail, next: warning };
   const commands = [`userinfo profile set ${profile} --no-allow-http`];
@@ -138,7 +147,10 @@ function checkBaseUrl(settings: Settings): Finding {
 }
 
 /** The app secret can be read. */
-function describeSecret(value: Secret, { profile, app_key, secret: { source } }: Settings): Finding {
+function describeSecret(
+  value: Secret,
+  { profile, app_key, secret: { source } }: Settings,
+): Finding {
   const detail = `found in ${describeSecretSource(source)}`;
   const { next } = adviceOf(secretDoubts(value, app_key.value));
   if (next === undefined) return { detail };
@@ -152,8 +164,11 @@ async function checkProxy(
   { io }: CliContext,
 ): Promise<{ readonly proxy: HttpProxy | null; readonly finding: Finding }> {
   await networkOptions(settings, io.env);
-  const named = isLoopback(new URL(settings.base_url.value).hostname) ? null : proxyOf(settings, io.env);
-  if (named === null) return { proxy: null, finding: { detail: 'none for this host', skipped: true } };
+  const named = isLoopback(new URL(settings.base_url.value).hostname)
+    ? null
+    : proxyOf(settings, io.env);
+  if (named === null)
+    return { proxy: null, finding: { detail: 'none for this host', skipped: true } };
   const proxy = parseProxy(named.address, named.name);
   return { proxy, finding: { detail: `${proxy.host} (${named.name})` } };
 }
@@ -204,9 +219,14 @@ const certificateAdvice: readonly (readonly [code: RegExp, hint: string])[] = [
 ];
 
 /** The service answers with an envelope. */
-function describeAnswer({ httpStatus, envelope }: Answer, { sentAt, receivedAt }: SentRequest): Finding {
+function describeAnswer(
+  { httpStatus, envelope }: Answer,
+  { sentAt, receivedAt }: SentRequest,
+): Finding {
   const { code, msg } = envelope;
-  return { detail: `HTTP ${httpStatus}, code ${code} ${quoteName(msg)}, after ${receivedAt - sentAt} ms` };
+  return {
+    detail: `HTTP ${httpStatus}, code ${code} ${quoteName(msg)}, after ${receivedAt - sentAt} ms`,
+  };
 }
 
 /** The clocks differ by no more than a service usually allows. */
@@ -218,14 +238,19 @@ function checkClock({ date }: Answer, { sentAt, receivedAt }: SentRequest): Find
   const seconds = Math.abs(aheadBy);
   // Whole seconds of the header, and half of the time that the answer took: one second may be none.
   const detail =
-    seconds <= 1 ? 'same as the service' : `${seconds} s ${aheadBy > 0 ? 'behind' : 'ahead of'} the service`;
+    seconds <= 1
+      ? 'same as the service'
+      : `${seconds} s ${aheadBy > 0 ? 'behind' : 'ahead of'} the service`;
   if (seconds <= defaultClockWindowSeconds) return { detail };
   throw new CheckFailedError(detail, {
     hint: `Set the clock of this machine: timestamps further off than ${defaultClockWindowSeconds} s are usually refused.`,
   });
 }
 
-/** The answer to a code that was never issued: an error other than that of the code is about the rest of the request. */
+/**
+ * The answer to a code that was never issued: an error other than that of the code is about the
+ * rest of the request.
+ */
 function refuseKnownFault({ refused }: SentRequest, settings: Settings): void {
   if (refused?.entry === undefined || refused.means === 'codeNotValid') return;
   throw explainFailure(refused, settings, 'doctor');
@@ -274,15 +299,25 @@ function findingOf(operation: OperationName, { profile }: Settings, seen: Settle
       hint: 'The rule is not that of the platform. To find it:',
       commands: [command],
     });
-  return { detail, ...(next !== undefined && { next }), ...(sight === 'unseen' && { skipped: true }) };
+  return {
+    detail,
+    ...(next !== undefined && { next }),
+    ...(sight === 'unseen' && { skipped: true }),
+  };
 }
 
-/** What one read shows, without its control: something only where the codes of the platform are known. */
+/**
+ * What one read shows, without its control: something only where the codes of the platform are
+ * known.
+ */
 function checkOneRead(refused: RejectedError | undefined, settings: Settings): Finding {
-  if (refused === undefined) return { detail: 'a code that was never issued is accepted', skipped: true };
+  if (refused === undefined)
+    return { detail: 'a code that was never issued is accepted', skipped: true };
   const { means, resultCode: code } = refused;
   if (means === 'codeNotValid')
-    return { detail: 'only the code was refused, as expected; whether a wrong signature is, was not asked' };
+    return {
+      detail: 'only the code was refused, as expected; whether a wrong signature is, was not asked',
+    };
   return {
     detail: `not known: the code ${code} is the platform's own`,
     ...learningCodes(settings),
@@ -292,14 +327,17 @@ function checkOneRead(refused: RejectedError | undefined, settings: Settings): F
 
 /** The signatures of a passback are accepted. */
 function checkPassback(settings: Settings, seen: Settlement | null): Finding {
-  if (seen === null) return { detail: 'not asked', next: 'To ask the platform: add --yes.', skipped: true };
+  if (seen === null)
+    return { detail: 'not asked', next: 'To ask the platform: add --yes.', skipped: true };
   return findingOf('passback', settings, seen);
 }
 
 /** How to learn what an unknown code means. A probe may be sent to a test deployment alone. */
 function learningCodes({ environment, profile }: Settings): Pick<Finding, 'next' | 'commands'> {
   if (environment.value === 'production' || profile === null)
-    return { next: 'Ask the operator what it means, and name it under result_codes of the platform file.' };
+    return {
+      next: 'Ask the operator what it means, and name it under result_codes of the platform file.',
+    };
   return {
     next: "To learn what the platform's codes mean, with a code of a test user:",
     commands: [`userinfo probe -p ${quoteWhereNeeded(profile)} --code "$code" --save-profile`],
@@ -307,8 +345,8 @@ function learningCodes({ environment, profile }: Settings): Pick<Finding, 'next'
 }
 
 /**
- * Reads with a code that was never issued: nothing is written, and no code is consumed. undici reports the
- * connection; through a proxy, first that to the proxy.
+ * Reads with a code that was never issued: nothing is written, and no code is consumed. undici
+ * reports the connection; through a proxy, first that to the proxy.
  *
  * @throws CancelledError
  */

@@ -44,7 +44,8 @@ export interface Check {
 }
 
 /**
- * Runs the checks up to the first that fails, and prints their results. The error of the command has its code.
+ * Runs the checks up to the first that fails, and prints their results. The error of the command
+ * has its code.
  *
  * @param seen what the platform showed of the signatures, if it was asked before
  */
@@ -72,7 +73,11 @@ export async function runChecks(call: Call<ConnectionOptions>, seen?: Settlement
   }
   if (!isTable) await print(results);
   if (cause === undefined) return;
-  throw new CheckFailedError('a check failed', { hint: 'See the advice below the ✗.', cause }, cause.code);
+  throw new CheckFailedError(
+    'a check failed',
+    { hint: 'See the advice below the ✗.', cause },
+    cause.code,
+  );
 }
 
 /** The length of the longest title. */

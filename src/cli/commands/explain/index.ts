@@ -30,7 +30,9 @@ export const declareExplain = command({
     }
     const text = words.join(' ');
     const numbers = text.match(/(?<!\w)-\d+|\d+/g) ?? [];
-    const named = numbers.flatMap((number) => entries.filter(([known]) => String(known) === number));
+    const named = numbers.flatMap((number) =>
+      entries.filter(([known]) => String(known) === number),
+    );
     // An HTTP status stands beside the code: 200 is that of many refusals.
     const found = named.find(([known]) => known !== resultCode.ok) ?? named[0];
     if (found === undefined) {
@@ -49,16 +51,23 @@ export const declareExplain = command({
 /** The result codes of `--platform`, else of the profile in use, else those of this project. */
 async function tableOf(context: CliContext, options: CommonOptions & ConnectionOptions) {
   const { result_codes } = (await resolveSigning(settingSources(context, options))).platform.value;
-  return result_codes === null ? ownResultCodes : parseResultCodes(result_codes, 'the result codes');
+  return result_codes === null
+    ? ownResultCodes
+    : parseResultCodes(result_codes, 'the result codes');
 }
 
-function explain([code, { means, msg, meaning, fix, hint, retry }]: readonly [number, ResultCodeEntry]) {
+function explain([code, { means, msg, meaning, fix, hint, retry }]: readonly [
+  number,
+  ResultCodeEntry,
+]) {
   const isOwn = means !== undefined && resultCode[means] === code;
   const status = isOwn ? { http_status: httpStatusOf(resultCode[means]) } : {};
   return { code, ...status, msg, meaning, fix, hint, try_again: tryAgain[retry] };
 }
 
-const repeatable = endpoints.filter((endpoint) => endpoint.repeatable).map(({ operation }) => operation);
+const repeatable = endpoints
+  .filter((endpoint) => endpoint.repeatable)
+  .map(({ operation }) => operation);
 
 const tryAgain: Readonly<Record<ResultCodeEntry['retry'], string>> = {
   always: 'any',

@@ -9,10 +9,15 @@ import { CommonOption, helpPage } from '../../command-line/help-layout.js';
  *
  * @throws UsageError if there is neither
  */
-export function lookUp(program: Command, words: readonly string[], topics: readonly string[]): string {
+export function lookUp(
+  program: Command,
+  words: readonly string[],
+  topics: readonly string[],
+): string {
   const [typed = ''] = words;
   const all = [program, ...commandsBelow(program)];
-  const found = words.length === 1 ? (optionNamed(all, typed) ?? commandsNamed(all, typed)) : undefined;
+  const found =
+    words.length === 1 ? (optionNamed(all, typed) ?? commandsNamed(all, typed)) : undefined;
   if (found !== undefined) return found;
   const nearest = nearestName(typed, [...program.commands.map((one) => one.name()), ...topics]);
   throw new UsageError(
@@ -27,7 +32,10 @@ function commandsBelow(command: Command): Command[] {
   return inner.flatMap((one) => [one, ...commandsBelow(one)]);
 }
 
-/** The meanings of the option of this name, which may be several, each with the commands that have it. */
+/**
+ * The meanings of the option of this name, which may be several, each with the commands that have
+ * it.
+ */
 function optionNamed(all: readonly Command[], typed: string): string | undefined {
   const bare = typed.replace(/^-+/, '').toLowerCase();
   const meanings = new Map<string, { readonly commands: string[]; readonly see: string }>();

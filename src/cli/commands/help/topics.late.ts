@@ -26,14 +26,18 @@ export const exitMeanings: Readonly<Record<ExitStatus, string>> = {
   [exitStatus.interrupted]: 'interrupted',
 };
 
-/** The description of the default preset of a signature, without the remark that it is the default. */
+/**
+ * The description of the default preset of a signature, without the remark that it is the default.
+ */
 function describeDefault(name: keyof SigningRecipes): string {
   const ending = `. The default for ${name}.`;
   const preset = presets.find(({ description }) => description.endsWith(ending));
   return preset?.description.slice(0, -ending.length) ?? '';
 }
 
-/** The options that `add` adds under a heading, as the help of a command without pages shows them. */
+/**
+ * The options that `add` adds under a heading, as the help of a command without pages shows them.
+ */
 function describeOptions(add: (command: Command) => Command, heading: string): string {
   const help = add(new Command()).helpOption(false).helpInformation();
   return `${help.split(/\n\n/).find((section) => section.startsWith(heading))}\n`;
@@ -51,7 +55,9 @@ const parts: Readonly<Record<string, (prefix: ChatPrefix) => string>> = {
   settings: () => settings.join('\n'),
   exits: () => formatColumns(Object.entries(exitMeanings)),
   formats: () =>
-    sampleFormats.map(({ name, from }) => `  ${name}\n${breakText(`      ${from}`, 80)}\n`).join(''),
+    sampleFormats
+      .map(({ name, from }) => `  ${name}\n${breakText(`      ${from}`, 80)}\n`)
+      .join(''),
   connection: () => describeOptions(addConnectionOptions, 'Connection:'),
   operation: () => describeOptions(addServeOptions, 'Operation:'),
   names: (prefix) => formatColumns(Object.entries(specialInfoNames(prefix))),
@@ -61,5 +67,8 @@ const parts: Readonly<Record<string, (prefix: ChatPrefix) => string>> = {
 /** A page of `userinfo help`; `prefix` is that of the names of the chat platform. */
 export function topicPage(topic: string, prefix: ChatPrefix): string {
   const text = sectionOf(topics, topic) ?? '';
-  return `${text.trimEnd()}\n`.replace(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name]?.(prefix) ?? '');
+  return `${text.trimEnd()}\n`.replace(
+    /\{\{(\w+)\}\}/g,
+    (_, name: string) => parts[name]?.(prefix) ?? '',
+  );
 }

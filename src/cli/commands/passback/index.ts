@@ -36,7 +36,11 @@ export const passbackCall = {
         'union ID of the user; takes priority over --primary-key',
         parseFilled('--union-id'),
       )
-      .option('--primary-key <key>', 'key of the pair that identifies the user', parseFilled('--primary-key'))
+      .option(
+        '--primary-key <key>',
+        'key of the pair that identifies the user',
+        parseFilled('--primary-key'),
+      )
       .option('--user-info <json>', 'JSON object with all pairs, or @file; - is standard input'),
   request: async ({ context, options }: Call<PassbackOptions>, pairs: readonly string[]) => {
     const { unionId, primaryKey, userInfo: json } = options;
@@ -100,13 +104,17 @@ async function readUserInfo(
       hint: 'Give pairs such as acme_level=gold, or a JSON object with --user-info.',
     });
   }
-  if (pairs.length > 0) throw new InvalidInputError('pairs and --user-info are both given: use one of them');
+  if (pairs.length > 0)
+    throw new InvalidInputError('pairs and --user-info are both given: use one of them');
   const file = json === '-' ? json : /^@(.+)$/s.exec(json)?.[1];
   const text = file === undefined ? json : await readText(context, file, 'a JSON object');
   if (text.trim() === '') {
-    throw new InvalidInputError(`${file === undefined ? '--user-info' : inputName(file)} is empty`, {
-      hint: 'It has to be a JSON object, such as {"acme_level":"gold"}.',
-    });
+    throw new InvalidInputError(
+      `${file === undefined ? '--user-info' : inputName(file)} is empty`,
+      {
+        hint: 'It has to be a JSON object, such as {"acme_level":"gold"}.',
+      },
+    );
   }
   if (file === undefined) {
     const hint = `In a shell, put it in single quotes: --user-info '{"acme_level":"gold"}'`;

@@ -6,9 +6,10 @@ import { type Io, readNamedFile } from '../../io.js';
 import { warn } from '../../output/style.js';
 
 /**
- * Parses the pairs of `userinfo passback`, in the style of HTTPie: `key=text`, `key:=json`, `key=@file`,
- * `key:=@file`. In a key, two backslashes before `=` or `:` stand for one, and one more makes the sign a part of the
- * key. A text that begins with `@`, or with backslashes and `@`, is written with one more backslash: `key=\@text`.
+ * Parses the pairs of `userinfo passback`, in the style of HTTPie: `key=text`, `key:=json`,
+ * `key=@file`, `key:=@file`. In a key, two backslashes before `=` or `:` stand for one, and one
+ * more makes the sign a part of the key. A text that begins with `@`, or with backslashes and `@`,
+ * is written with one more backslash: `key=\@text`.
  *
  * @throws InvalidInputError that names the key
  */
@@ -31,9 +32,12 @@ export async function parsePairs(pairs: readonly string[]): Promise<Map<string, 
 /** A variable that is not set must not wipe a value. */
 function emptyValue(key: string): InvalidInputError {
   const [empty, none] = ['""', 'null'].map((json) => quoteWhereNeeded(`${key}:=${json}`));
-  return new InvalidInputError(`the value of key ${quoteName(key)} is empty: is the variable set?`, {
-    hint: `Write ${empty} to store an empty text, ${none} to remove the key.`,
-  });
+  return new InvalidInputError(
+    `the value of key ${quoteName(key)} is empty: is the variable set?`,
+    {
+      hint: `Write ${empty} to store an empty text, ${none} to remove the key.`,
+    },
+  );
 }
 
 /** The text after the sign of a pair, or the content of the file that it names. */
@@ -45,7 +49,9 @@ async function readPairText(key: string, value: string): Promise<string> {
   });
 }
 
-/** A key, its sign and the rest; the sign is the first that no odd number of backslashes precedes. */
+/**
+ * A key, its sign and the rest; the sign is the first that no odd number of backslashes precedes.
+ */
 function splitPair(pair: string): { key: string; isJson: boolean; value: string } {
   for (const { 0: found, 1: slashes = '', 2: sign, index } of pair.matchAll(/(?<!\\)(\\*)(:?=)/g)) {
     const isEscaped = slashes.length % 2 === 1;
@@ -74,7 +80,11 @@ function parseScalar(key: string, json: string): unknown {
 }
 
 /** Warns of custom keys without the tenant's prefix, if the profile has one (§4.2 rule 6). */
-export async function warnOfKeys(io: Io, keys: Iterable<string>, prefix: string | null): Promise<void> {
+export async function warnOfKeys(
+  io: Io,
+  keys: Iterable<string>,
+  prefix: string | null,
+): Promise<void> {
   if (prefix === null) return;
   for (const key of keys) {
     if (key.startsWith(prefix) || Object.hasOwn(specialUserInfoKeys, key)) continue;

@@ -14,7 +14,12 @@ import { printMessage, readText, writeStyled } from '../../io.js';
 import { withProgress } from '../../output/progress.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
-import { clientOptions, loadSigning, readSecretOf, resolveDeployment } from '../../request/deployment.js';
+import {
+  clientOptions,
+  loadSigning,
+  readSecretOf,
+  resolveDeployment,
+} from '../../request/deployment.js';
 import type { ProbeResult } from './report.late.js';
 
 interface ProbeOptions extends ConnectionOptions {
@@ -37,7 +42,11 @@ export const declareProbe = command({
           'code that was issued for a test user, repeatable; - for standard input, one on a line',
           (code: string, before: readonly string[]) => addText(parseFilled('--code')(code), before),
         )
-        .option('--union-id <id>', 'test user, to whom a key is passed back', parseFilled('--union-id'))
+        .option(
+          '--union-id <id>',
+          'test user, to whom a key is passed back',
+          parseFilled('--union-id'),
+        )
         .option('--save <file>', 'write a platform file')
         .option('--save-profile', 'store the platform in the profile in use')
         .addOption(
@@ -68,7 +77,9 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   const { Exchange } = await import('../../../lab/behavior/exchange.js');
   const { gather, maxRequestsOf } = await import('../../../lab/behavior/gather.js');
   const { leftBehind } = await import('../../../lab/behavior/left-behind.js');
-  const { conclude, describeLeft, probeRecord, probeTables, verdictOf } = await import('./report.late.js');
+  const { conclude, describeLeft, probeRecord, probeTables, verdictOf } = await import(
+    './report.late.js'
+  );
   const maxRequests = maxRequestsOf(user);
   await announce(call, settings, user, maxRequests);
   const secret = await readSecretOf(context, settings);
@@ -89,7 +100,9 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   const exchange = new Exchange(connection, user);
   const left = () => leftBehind(exchange).map((key) => describeLeft(key, profile));
   try {
-    const evidence = await withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, () => gather(exchange));
+    const evidence = await withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, () =>
+      gather(exchange),
+    );
     const result = conclude(evidence, used.value, left());
     parsePlatform(JSON.parse(JSON.stringify(result.file)), 'what was found');
     if (isTable) await writeStyled(io.stdout, `${style.colors.bold(verdictOf(result))}\n\n`);
@@ -105,9 +118,17 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
   }
 }
 
-/** The codes of `--code`: an argument list shows what it holds to others on the machine, standard input does not. */
-async function givenCodes({ context, options: { code: given = [] } }: Call<ProbeOptions>): Promise<string[]> {
-  const texts = await Promise.all(given.map((code) => (code === '-' ? readText(context, code) : code)));
+/**
+ * The codes of `--code`: an argument list shows what it holds to others on the machine, standard
+ * input does not.
+ */
+async function givenCodes({
+  context,
+  options: { code: given = [] },
+}: Call<ProbeOptions>): Promise<string[]> {
+  const texts = await Promise.all(
+    given.map((code) => (code === '-' ? readText(context, code) : code)),
+  );
   const codes = texts.flatMap((text) => text.split('\n')).map((line) => line.trim());
   const filled = codes.filter((code) => code !== '');
   if (given.length === 0 || filled.length > 0) return filled;
@@ -131,7 +152,10 @@ async function announce(
           '- four passbacks that a correct platform refuses',
         ]),
   ];
-  await printMessage(io, `To ${host}, at most ${maxRequests} requests, one every ${options.pause} ms:`);
+  await printMessage(
+    io,
+    `To ${host}, at most ${maxRequests} requests, one every ${options.pause} ms:`,
+  );
   await printMessage(io, '- reads of codes that were never issued, each with one fault');
   for (const line of ofUser) await printMessage(io, line);
   const isProduction = environment.value === 'production';

@@ -42,7 +42,10 @@ export interface ProbeResult {
   readonly file: PlatformFile;
 }
 
-/** Concludes from the answers; `used` is the platform of the profile, `left` says what stays with users. */
+/**
+ * Concludes from the answers; `used` is the platform of the profile, `left` says what stays with
+ * users.
+ */
 export function conclude(evidence: Evidence, used: Platform, left: readonly string[]): ProbeResult {
   const learned = learn(evidence);
   const found = platformOf(learned, used);
@@ -125,9 +128,11 @@ function doubtOfPassbacks({ written, faulty, control }: Evidence): string | null
 
 function doubtOfPace({ throttled }: Evidence): string | null {
   if (throttled.length === 0) return null;
-  const names = (answers: readonly Observation[]) => [...new Set(answers.map(nameAnswer))].join(', ');
+  const names = (answers: readonly Observation[]) =>
+    [...new Set(answers.map(nameAnswer))].join(', ');
   const limited = throttled.filter(({ saysTooMany }) => saysTooMany);
-  if (limited.length > 0) return `the platform throttles (${names(limited)}): a longer --pause avoids it`;
+  if (limited.length > 0)
+    return `the platform throttles (${names(limited)}): a longer --pause avoids it`;
   return `some requests were answered by ${names(throttled)} for a time, without HTTP 429 or Retry-After: a limit of the rate, which a longer --pause avoids, or a fault of the platform`;
 }
 
@@ -186,7 +191,10 @@ export function probeRecord(result: ProbeResult): object {
 }
 
 /** A report for a person, in tables: what differs; with `isWhole` also what is equal. */
-export function probeTables({ learned, breaks, differences }: ProbeResult, isWhole: boolean): object {
+export function probeTables(
+  { learned, breaks, differences }: ProbeResult,
+  isWhole: boolean,
+): object {
   const { fields, points, refusals } = learned;
   const isShown = ({ field, isFound }: Point) => isWhole || (isFound && !isUsual(field, fields));
   const unknown = isWhole ? [] : points.filter(({ isFound }) => !isFound);
@@ -213,7 +221,10 @@ function isOwn({ means, answer }: Refusal): boolean {
 }
 
 function isUsual(field: keyof Platform, fields: Partial<Platform>): boolean {
-  return !(field in fields) || JSON.stringify(fields[field]) === JSON.stringify(platformFields[field].usual);
+  return (
+    !(field in fields) ||
+    JSON.stringify(fields[field]) === JSON.stringify(platformFields[field].usual)
+  );
 }
 
 function refusalRow({ request, means, answer, unclear }: Refusal) {

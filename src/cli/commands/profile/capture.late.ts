@@ -60,17 +60,29 @@ export interface Capture {
   readonly values: Values;
 }
 
-/** Number of requests that are searched: one is enough for most rules, more tell those apart that fit it. */
+/**
+ * Number of requests that are searched: one is enough for most rules, more tell those apart that
+ * fit it.
+ */
 const maxSamples = 4;
 
 /**
- * Reads the requests to the platform (§4) in a file, or in standard input for `-`. Where they are of several
- * applications, the values that options give choose one.
+ * Reads the requests to the platform (§4) in a file, or in standard input for `-`. Where they are
+ * of several applications, the values that options give choose one.
  *
- * @throws InvalidInputError if there is none, if they are of several, or for one without a signature; SampleError
+ * @throws InvalidInputError if there is none, if they are of several, or for one without a
+ * signature; SampleError
  */
-export async function readCapture(context: CliContext, from: string, given: Values): Promise<Capture> {
-  const all = await readSignedInputs(context, undefined, { sample: from, pick: 'all', accepted: true });
+export async function readCapture(
+  context: CliContext,
+  from: string,
+  given: Values,
+): Promise<Capture> {
+  const all = await readSignedInputs(context, undefined, {
+    sample: from,
+    pick: 'all',
+    accepted: true,
+  });
   const apps = new Map<string, { values: Values; samples: Sample[] }>();
   for (const sample of all) {
     const path = endpoints.map((endpoint) => endpoint.path).find((one) => sample.url.endsWith(one));
@@ -111,18 +123,31 @@ function valuesOf(sample: Sample, path: string): Values {
   return values;
 }
 
-function severalApps(from: string, apps: readonly { readonly values: Values }[]): InvalidInputError {
-  const lines = apps.map(({ values }) => requestFields.map((field) => values[field] ?? '?').join('  '));
+function severalApps(
+  from: string,
+  apps: readonly { readonly values: Values }[],
+): InvalidInputError {
+  const lines = apps.map(({ values }) =>
+    requestFields.map((field) => values[field] ?? '?').join('  '),
+  );
   return new InvalidInputError(`${inputName(from)} has requests of ${apps.length} applications`, {
-    hint: ['Choose one, by --app-key, --tenant-code, --channel or --base-url:', ...lines].join('\n'),
+    hint: ['Choose one, by --app-key, --tenant-code, --channel or --base-url:', ...lines].join(
+      '\n',
+    ),
   });
 }
 
 /** Headers of one request, besides those that clients and proxies add. */
 const ofOneRequest = /^(?:(?:access-control|content)-.*|x-(?:request|correlation|trace)-id)$/i;
 
-/** The headers that every request has alike: those to store, and the names of those that seem to be private. */
-function headersOf({ samples }: Capture): { readonly plain: HeaderSources; readonly left: string[] } {
+/**
+ * The headers that every request has alike: those to store, and the names of those that seem to be
+ * private.
+ */
+function headersOf({ samples }: Capture): {
+  readonly plain: HeaderSources;
+  readonly left: string[];
+} {
   const [first, ...others] = samples;
   const plain: Record<string, string> = {};
   const left: string[] = [];
@@ -148,7 +173,8 @@ interface CapturedRules {
 }
 
 /**
- * Finds the rules of the requests, says what was taken and from where, and asks whether to store them.
+ * Finds the rules of the requests, says what was taken and from where, and asks whether to store
+ * them.
  *
  * @throws CheckFailedError if no rule is found, InvalidInputError if the answer is no
  */
@@ -169,10 +195,16 @@ export async function completeProfile(
   const missing = signatureNames.find((signature) => candidates[signature].length === 0);
   if (missing !== undefined) {
     for (const warning of secretDoubts(secret, profile.app_key)) await warn(io, warning);
-    throw notFound(context.args, `no usual rule gives the ${missing} of the requests`, capture, profile);
+    throw notFound(
+      context.args,
+      `no usual rule gives the ${missing} of the requests`,
+      capture,
+      profile,
+    );
   }
   const rules = likeliestOf(candidates);
-  const whereOf = (field: keyof Values) => (field === 'base_url' ? 'the address' : `parameter ${field}`);
+  const whereOf = (field: keyof Values) =>
+    field === 'base_url' ? 'the address' : `parameter ${field}`;
   const taken = [
     ...requestFields
       .filter((field) => given[field] === undefined && capture.values[field] !== undefined)
@@ -184,7 +216,8 @@ export async function completeProfile(
       return rule === undefined ? [] : [`${signature}: ${describeRecipe(rule)} (${from})`];
     }),
   ];
-  const requests = capture.samples.length === 1 ? 'a request' : `${capture.samples.length} requests`;
+  const requests =
+    capture.samples.length === 1 ? 'a request' : `${capture.samples.length} requests`;
   await printMessage(io, `From ${requests} in ${inputName(capture.from)}:`);
   for (const line of taken) await printMessage(io, `  ${line}`);
   for (const field of requestFields) {
@@ -203,7 +236,11 @@ export async function completeProfile(
     profile.environment === 'production'
       ? `${most} reads of a code that nobody has, some of them with a wrong signature, in production`
       : `${most} requests that change nothing, some of them with a wrong signature`;
-  await confirm(context, `Store ${describeProfile(profile)}, and check it by ${checks}?`, options.yes);
+  await confirm(
+    context,
+    `Store ${describeProfile(profile)}, and check it by ${checks}?`,
+    options.yes,
+  );
   const signing = { ...(platform ?? defaultPlatform).signing, ...rules };
   const all = { ...plain, ...headers };
   return {
@@ -233,7 +270,11 @@ async function findCandidates(
     const rule = kept[signature];
     if (rule !== undefined) return [candidateOf(rule)];
     const signed = samples.map((sample) => signedSample(signature, sample));
-    const options = { pause, onProgress, ...(signature === 'app_sign' && { maxDigests: maxAppSignDigests }) };
+    const options = {
+      pause,
+      onProgress,
+      ...(signature === 'app_sign' && { maxDigests: maxAppSignDigests }),
+    };
     const found = candidatesOf(await findRules(signature, signed, options));
     const [first] = signed;
     // The operator may have issued app_sign: the platform tells.
@@ -241,7 +282,13 @@ async function findCandidates(
       found.length === 0 && signature === 'app_sign' && signed.length === 1 && first !== undefined;
     return isOnly ? [constantCandidate(first.signature)] : found;
   };
-  const progressNow = () => ({ doing: 'searching', unit: 'rules', rows: tried, share: null, total: null });
+  const progressNow = () => ({
+    doing: 'searching',
+    unit: 'rules',
+    rows: tried,
+    share: null,
+    total: null,
+  });
   return withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, async () => {
     const sign = await find('sign');
     const same = kept.app_sign === undefined ? sameRule(sign, samples) : [];
@@ -261,8 +308,8 @@ function sameRule(sign: readonly Candidate[], samples: readonly SecretSample[]):
 }
 
 /**
- * Number of digests after which app_sign may be a constant, which no search finds: five times what any
- * usual rule took.
+ * Number of digests after which app_sign may be a constant, which no search finds: five times what
+ * any usual rule took.
  */
 const maxAppSignDigests = 500_000;
 
@@ -271,7 +318,8 @@ type SecretSample = Sample & { readonly secret: Secret };
 /** A sample as the signer of this signature sees it. */
 function signedSample(signature: SignatureName, sample: SecretSample): SignedSample {
   const { secret } = sample;
-  if (signature === 'sign') return { request: forSign(sample), signature: sample.signature ?? '', secret };
+  if (signature === 'sign')
+    return { request: forSign(sample), signature: sample.signature ?? '', secret };
   return { request: forAppSign(sample), signature: paramOf(sample, 'app_sign') ?? '', secret };
 }
 
@@ -282,8 +330,14 @@ function likeliestOf({ app_sign, sign }: Candidates): Partial<SigningRecipes> {
 
 const signatureNames = ['app_sign', 'sign'] as const;
 
-/** The rules of a platform file that give the signatures of all requests: what is given is not replaced by a guess. */
-function givenRules({ signing }: Platform, samples: readonly SecretSample[]): Partial<SigningRecipes> {
+/**
+ * The rules of a platform file that give the signatures of all requests: what is given is not
+ * replaced by a guess.
+ */
+function givenRules(
+  { signing }: Platform,
+  samples: readonly SecretSample[],
+): Partial<SigningRecipes> {
   const signers = compileRecipes(signing);
   const kept: Partial<Record<keyof SigningRecipes, Recipe>> = {};
   for (const name of signatureNames) {
@@ -299,7 +353,10 @@ function givenRules({ signing }: Platform, samples: readonly SecretSample[]): Pa
   return kept;
 }
 
-/** The error of requests without a rule: the profile can be stored without them, and the search goes on from it. */
+/**
+ * The error of requests without a rule: the profile can be stored without them, and the search goes
+ * on from it.
+ */
 function notFound(
   args: readonly string[],
   message: string,
@@ -322,8 +379,8 @@ function notFound(
 }
 
 /**
- * Lets the platform decide between the rules that sign the captured requests, stores what it decided, and checks the profile as
- * `userinfo doctor -p` does.
+ * Lets the platform decide between the rules that sign the captured requests, stores what it
+ * decided, and checks the profile as `userinfo doctor -p` does.
  */
 export async function settleStored(
   call: Call<{ readonly rate?: number }>,
@@ -339,8 +396,11 @@ export async function settleStored(
   const client = await connectToAsk(context, settings, options, secret);
   let settlement: Settlement | undefined;
   try {
-    settlement = await askPlatform(context, client, { maxRequests: maxSettling - 1, rate }, (asker) =>
-      settle(asker, client, candidates, secret, reach),
+    settlement = await askPlatform(
+      context,
+      client,
+      { maxRequests: maxSettling - 1, rate },
+      (asker) => settle(asker, client, candidates, secret, reach),
     );
   } catch (error) {
     // The checks say why there is no answer.
@@ -364,7 +424,10 @@ async function storeSettled(
   const changed = signatureNames.filter((signature) => rules[signature] !== stored[signature]);
   if (changed.length === 0) return;
   await saveSigners(context, name, rules);
-  await printMessage(io, `By ${requests} requests the platform decided for other rules, which are stored:`);
+  await printMessage(
+    io,
+    `By ${requests} requests the platform decided for other rules, which are stored:`,
+  );
   for (const signature of changed) {
     const rule = rules[signature];
     if (rule !== undefined) await printMessage(io, `  ${signature}: ${describeRecipe(rule)}`);

@@ -1,12 +1,21 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { isLoopback, parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../../core/contract/base-url.js';
+import {
+  isLoopback,
+  parseBaseUrl,
+  refuseApiPath,
+  refusePlainHttp,
+} from '../../../core/contract/base-url.js';
 import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
 import { headerFromVariable } from '../../../core/platform/headers.js';
 import { defaultPlatform, type Platform } from '../../../core/platform/platform.js';
 import { settingNames } from '../../../core/profiles/flags-and-environment.js';
-import { editHeaders, type HeaderSources, seemsPrivate } from '../../../core/profiles/header-source.js';
+import {
+  editHeaders,
+  type HeaderSources,
+  seemsPrivate,
+} from '../../../core/profiles/header-source.js';
 import { findContradiction } from '../../../core/profiles/production-guard.js';
 import {
   describeProfile,
@@ -85,9 +94,12 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
   const { profiles, prompt } = context;
   checkNewName(await profiles.load(), name);
   if (options.from === '-' && options.appSecretStdin) {
-    throw new InvalidInputError('the request and the app secret cannot both come from standard input', {
-      hint: 'Put the request into a file.',
-    });
+    throw new InvalidInputError(
+      'the request and the app secret cannot both come from standard input',
+      {
+        hint: 'Put the request into a file.',
+      },
+    );
   }
   const given = await patchOf(context, options, undefined);
   const tool = options.from === undefined ? null : await import('./capture.late.js');
@@ -104,7 +116,9 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
     name,
     environment:
       given.environment ??
-      (prompt.possible ? parseEnvironment(await prompt.choose('Environment', environments)) : 'test'),
+      (prompt.possible
+        ? parseEnvironment(await prompt.choose('Environment', environments))
+        : 'test'),
     base_url: await ask('base_url'),
     tenant_code: await ask('tenant_code'),
     channel: await ask('channel'),
@@ -115,21 +129,38 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
   await confirmAddress(context, required, options.yes);
   const found = tool && capture && (await tool.completeProfile(call, capture, required, given));
   const patch = { ...given, ...found?.patch };
-  const list = await profiles.change((before) => updateProfile(addProfile(before, required), name, patch));
-  await printMessage(io, `added ${describeProfile(required)}${list.active === name ? ', now active' : ''}`);
-  if (given.environment === undefined && !prompt.possible && !isLoopback(new URL(required.base_url).hostname))
-    await warn(io, 'without --environment this is a test profile: writes by it are not asked about');
+  const list = await profiles.change((before) =>
+    updateProfile(addProfile(before, required), name, patch),
+  );
+  await printMessage(
+    io,
+    `added ${describeProfile(required)}${list.active === name ? ', now active' : ''}`,
+  );
+  if (
+    given.environment === undefined &&
+    !prompt.possible &&
+    !isLoopback(new URL(required.base_url).hostname)
+  )
+    await warn(
+      io,
+      'without --environment this is a test profile: writes by it are not asked about',
+    );
   const hasSecret = await warnOfSecret(context, required);
   if (tool && found) await tool.settleStored(call, name, found.candidates);
   else if (hasSecret) await offerToAsk(call, required, patch);
 }
 
 /** Offers to find the rules of a test deployment by asking it, where nothing says them. */
-async function offerToAsk(call: Call<AddOptions>, profile: Profile, patch: ProfilePatch): Promise<void> {
+async function offerToAsk(
+  call: Call<AddOptions>,
+  profile: Profile,
+  patch: ProfilePatch,
+): Promise<void> {
   const { context, options } = call;
   const { timeout, attempts, rate } = options;
   const isSaid = patch.platform !== undefined || patch.signing_module !== undefined;
-  if (isSaid || profile.environment === 'production' || !context.prompt.possible || options.yes) return;
+  if (isSaid || profile.environment === 'production' || !context.prompt.possible || options.yes)
+    return;
   const { askAndSave, tryQuestion } = await import('../sign/try-rules.late.js');
   const question = `How it signs is not known. ${tryQuestion(profile.base_url, rate)}`;
   if (!(await context.prompt.confirm(question))) return;
@@ -145,7 +176,8 @@ async function offerToAsk(call: Call<AddOptions>, profile: Profile, patch: Profi
 }
 
 /**
- * Asks where the address of a profile is that of one of the other environment: writes to it would not be asked about.
+ * Asks where the address of a profile is that of one of the other environment: writes to it would
+ * not be asked about.
  *
  * @throws InvalidInputError if the answer is no
  */
@@ -246,7 +278,9 @@ export const declareSet = command({
       const question = `Profile ${describeProfile(current)} becomes a test profile: writes by it are not asked about. Change it?`;
       await confirm(context, question, options.yes);
     }
-    const changed = (await profiles.change((list) => updateProfile(list, name, patch))).profiles.get(name);
+    const changed = (
+      await profiles.change((list) => updateProfile(list, name, patch))
+    ).profiles.get(name);
     if (changed === undefined) return;
     await printMessage(io, `changed ${describeProfile(changed)}`);
     if (patch.secret !== undefined) await warnOfSecret(context, changed);
@@ -270,13 +304,17 @@ function addEditOptions(command: Command): Command {
       'header of every request: X-Key=env:VARIABLE, X-Key=command:COMMAND or X-Region=TEXT; X-Key= removes it',
       addText,
     )
-    .option('--key-prefix <prefix>', 'prefix that custom keys should have; other keys cause a warning');
+    .option(
+      '--key-prefix <prefix>',
+      'prefix that custom keys should have; other keys cause a warning',
+    );
 }
 
 /**
  * The values that the options give. `current` is the profile.
  *
- * @throws InvalidInputError for an invalid value, and for a base URL of plain HTTP without --allow-http
+ * @throws InvalidInputError for an invalid value, and for a base URL of plain HTTP without
+ * --allow-http
  */
 async function patchOf(
   context: CliContext,
@@ -310,7 +348,10 @@ async function patchOf(
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
 }
 
-/** The platform that the options give, `undefined` if none: that of the file, else `current`, with the presets. */
+/**
+ * The platform that the options give, `undefined` if none: that of the file, else `current`, with
+ * the presets.
+ */
 async function platformOf(
   context: CliContext,
   { platform: file, signingPreset }: EditOptions,
@@ -318,7 +359,11 @@ async function platformOf(
 ): Promise<Platform | undefined> {
   if (file === undefined && signingPreset === undefined) return undefined;
   const given =
-    file === '' ? defaultPlatform : file === undefined ? current : await readPlatform(context, file);
+    file === ''
+      ? defaultPlatform
+      : file === undefined
+        ? current
+        : await readPlatform(context, file);
   return signingPreset === undefined
     ? given
     : { ...given, signing: fromPresets(signingPreset, given.signing) };
@@ -340,11 +385,15 @@ function moduleOf({
 
 function headersOf(given: readonly string[], current: HeaderSources = {}): HeaderSources | null {
   for (const header of given) {
-    const [, name = '', value = ''] = /^([^=:]+)[=:]\s*(?!\s|env:|command[:,])(.+)$/s.exec(header) ?? [];
+    const [, name = '', value = ''] =
+      /^([^=:]+)[=:]\s*(?!\s|env:|command[:,])(.+)$/s.exec(header) ?? [];
     if (seemsPrivate(name, value) !== 'secret') continue;
-    throw new InvalidInputError(`--header ${name}: the profile file does not store a secret in plain text`, {
-      hint: `Name a variable that has it, such as --header ${quoteWhereNeeded(headerFromVariable(name))}, or a command that prints it.`,
-    });
+    throw new InvalidInputError(
+      `--header ${name}: the profile file does not store a secret in plain text`,
+      {
+        hint: `Name a variable that has it, such as --header ${quoteWhereNeeded(headerFromVariable(name))}, or a command that prints it.`,
+      },
+    );
   }
   const headers = editHeaders(current, given);
   return Object.keys(headers).length === 0 ? null : headers;

@@ -43,7 +43,11 @@ const declareExport = command({
 /** What an exported profile lacks. */
 function leftOut({ secret: _, headers = {}, ...others }: Profile): string[] {
   const values = Object.keys(headers).map((name) => `the value of the header ${name}`);
-  return ['the app secret', ...values, ...Object.keys(others).filter((field) => field in ownMembers)];
+  return [
+    'the app secret',
+    ...values,
+    ...Object.keys(others).filter((field) => field in ownMembers),
+  ];
 }
 
 interface ImportOptions extends SecretOptions {
@@ -63,7 +67,10 @@ const declareImport = command({
   run: importProfile,
 });
 
-async function importProfile({ context, io, options }: Call<ImportOptions>, file: string): Promise<void> {
+async function importProfile(
+  { context, io, options }: Call<ImportOptions>,
+  file: string,
+): Promise<void> {
   const { profiles, prompt } = context;
   const label = inputName(file);
   const given = checkFields(await readJson(context, file), label);
@@ -90,7 +97,10 @@ async function importProfile({ context, io, options }: Call<ImportOptions>, file
     );
   const profile = { ...read, secret: chosen ?? (await promptForSecret(context)) };
   const { active } = await profiles.change((list) => addProfile(list, profile));
-  await printMessage(io, `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`);
+  await printMessage(
+    io,
+    `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`,
+  );
   await warnOfSecret(context, profile);
 }
 
@@ -103,7 +113,15 @@ const declareList = command({
     const { active, profiles } = await context.profiles.load();
     const rows = [...profiles.values()].map((one) => {
       const { name, environment, base_url, tenant_code, channel, app_key } = one;
-      return { name, active: name === active, environment, base_url, tenant_code, channel, app_key };
+      return {
+        name,
+        active: name === active,
+        environment,
+        base_url,
+        tenant_code,
+        channel,
+        app_key,
+      };
     });
     if (!isTable) return print(rows);
     if (rows.length === 0) {
@@ -133,11 +151,16 @@ const declareUse = command({
   summary: 'switch to a profile',
   takes: takesName,
   run: async ({ context, io }, name: string) => {
-    const profile = (await context.profiles.change((list) => activateProfile(list, name))).profiles.get(name);
+    const profile = (
+      await context.profiles.change((list) => activateProfile(list, name))
+    ).profiles.get(name);
     if (profile !== undefined) await printMessage(io, `now using ${describeProfile(profile)}`);
     const named = io.env.USERINFO_PROFILE;
     if (!named || named === name) return;
-    await printMessage(io, `USERINFO_PROFILE is ${quoteName(named)} and takes precedence in this shell.`);
+    await printMessage(
+      io,
+      `USERINFO_PROFILE is ${quoteName(named)} and takes precedence in this shell.`,
+    );
   },
 });
 
@@ -160,7 +183,9 @@ const declareDelete = command({
   run: async ({ context, io, options }, name: string) => {
     const profile = await context.profiles.get(name);
     await confirm(context, `Delete profile ${describeProfile(profile)}?`, options.yes);
-    const { active, profiles: left } = await context.profiles.change((list) => removeProfile(list, name));
+    const { active, profiles: left } = await context.profiles.change((list) =>
+      removeProfile(list, name),
+    );
     await printMessage(io, `deleted "${name}"`);
     if (active === null && left.size > 0) {
       const advice = {

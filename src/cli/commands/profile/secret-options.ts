@@ -18,20 +18,30 @@ export interface SecretOptions {
   readonly appSecretCommand?: string;
 }
 
-/** A variable as it is usually named: one that is not set and has another name is likely to be the secret itself. */
+/**
+ * A variable as it is usually named: one that is not set and has another name is likely to be the
+ * secret itself.
+ */
 const usualName = /^(?:[A-Z]{1,24}|[A-Z][A-Z0-9]{0,8})(?:_[A-Z0-9]{1,12})*$/;
 
 /** Their names in messages. */
 export const secretFlags = '--app-secret-stdin (or -env, -command)';
 
-/** There is no option for the secret itself: every process can see arguments, and the shell history keeps them. */
+/**
+ * There is no option for the secret itself: every process can see arguments, and the shell history
+ * keeps them.
+ */
 export function addSecretOptions(command: Command): Command {
   return command
-    .option('--app-secret-stdin', 'read the app secret from standard input, and store it in the profile file')
+    .option(
+      '--app-secret-stdin',
+      'read the app secret from standard input, and store it in the profile file',
+    )
     .addOption(
-      new Option('--app-secret-env <name>', 'read the app secret from this environment variable').conflicts(
-        'appSecretStdin',
-      ),
+      new Option(
+        '--app-secret-env <name>',
+        'read the app secret from this environment variable',
+      ).conflicts('appSecretStdin'),
     )
     .addOption(
       new Option(
@@ -55,7 +65,8 @@ export async function secretSourceOf(
 ): Promise<SecretSource | undefined> {
   if (appSecretEnv !== undefined) {
     const name = parseVariableName(appSecretEnv, '--app-secret-env');
-    if (context.io.env[name] !== undefined || usualName.test(name)) return { kind: 'environment', name };
+    if (context.io.env[name] !== undefined || usualName.test(name))
+      return { kind: 'environment', name };
     throw new InvalidInputError('--app-secret-env is not the name of a variable that is set', {
       hint: 'It takes the name, such as SHOP_APP_SECRET. If you typed the secret itself, replace it.',
     });
@@ -78,9 +89,9 @@ export async function promptForSecret({ prompt }: CliContext): Promise<SecretSou
 }
 
 /**
- * Warns of what is wrong with the secret of a profile that was stored: a variable that is not set, a text that was copied
- * with more than the secret. A command is not run here: "doctor" runs it. A secret in the profile file is readable to
- * every program of this user.
+ * Warns of what is wrong with the secret of a profile that was stored: a variable that is not set,
+ * a text that was copied with more than the secret. A command is not run here: "doctor" runs it. A
+ * secret in the profile file is readable to every program of this user.
  *
  * @returns whether the secret can be used now, as far as that is seen without running a command
  */

@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatPlatform } from '../../../core/platform/platform.js';
-import { describeOrigin, type Setting, settingNames } from '../../../core/profiles/flags-and-environment.js';
+import {
+  describeOrigin,
+  type Setting,
+  settingNames,
+} from '../../../core/profiles/flags-and-environment.js';
 import { describeHeaderSource } from '../../../core/profiles/header-source.js';
 import { requestFields } from '../../../core/profiles/profile.js';
 import { describeSecretSource, type SecretSource } from '../../../core/profiles/secret.js';
@@ -52,7 +56,10 @@ async function run(
 
 type Row<Value> = readonly [field: string, title: string, setting: Value];
 
-/** The place of the secret, and whether a variable has none. A command is not run: it may ask the user. */
+/**
+ * The place of the secret, and whether a variable has none. A command is not run: it may ask the
+ * user.
+ */
 function describeSecret(source: SecretSource, env: EnvironmentVariables): string {
   if (source.kind === 'command')
     return `from ${describeSecretSource(source)} (not run here: "userinfo doctor" runs it)`;
@@ -64,7 +71,9 @@ function describeSecret(source: SecretSource, env: EnvironmentVariables): string
 function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | true>>[] {
   const { profile, secret, platform, proxy, key_prefix, signing_module } = settings;
   const ofProfile = (value: string | null): Setting<string> | null =>
-    value === null || profile === null ? null : { value, origin: { kind: 'profile', name: profile } };
+    value === null || profile === null
+      ? null
+      : { value, origin: { kind: 'profile', name: profile } };
   const { signing, headers: _, ...others } = formatPlatform(platform.value);
   const rule =
     signing_module === null
@@ -74,7 +83,9 @@ function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | 
         }
       : ofProfile(`the module ${signing_module}`);
   const headers = [
-    ...Object.entries(settings.headers).map(([name, source]) => `${name} (${describeHeaderSource(source)})`),
+    ...Object.entries(settings.headers).map(
+      ([name, source]) => `${name} (${describeHeaderSource(source)})`,
+    ),
     ...lackingHeaders(settings).map((name) => `${name} (not set)`),
   ];
   const fields = Object.entries(others).map(([field, value]): Row<Setting<string>> => {
@@ -82,12 +93,16 @@ function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | 
     return [field, field.replaceAll('_', ' '), setting];
   });
   const rows: Row<Setting<string | true> | null>[] = [
-    ...shown.map((field): Row<Setting<string>> => [field, settingNames[field].title, settings[field]]),
+    ...shown.map(
+      (field): Row<Setting<string>> => [field, settingNames[field].title, settings[field]],
+    ),
     ['app_secret', 'app secret', { value: secretSource, origin: secret.origin }],
     ['signing', 'signing', rule],
     ['headers', 'headers', headers.length === 0 ? null : ofProfile(headers.join(', '))],
     ['allow_http', 'plain http', settings.allow_http],
-    ...files.map((field): Row<Setting<string> | null> => [field, settingNames[field].title, settings[field]]),
+    ...files.map(
+      (field): Row<Setting<string> | null> => [field, settingNames[field].title, settings[field]],
+    ),
     ['proxy', settingNames.proxy.title, proxy && { ...proxy, value: showProxy(proxy.value) }],
     ['key_prefix', 'key prefix', ofProfile(key_prefix)],
     ...fields,

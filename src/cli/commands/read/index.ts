@@ -28,7 +28,11 @@ export const readCall = {
         'authorization type (default: not sent, the service applies its own)',
         parseFilled('--scope'),
       ),
-  request: async ({ context, options }: Call<ReadOptions>, code: string, names: readonly string[]) => {
+  request: async (
+    { context, options }: Call<ReadOptions>,
+    code: string,
+    names: readonly string[],
+  ) => {
     const { scope } = options;
     return readRequest({
       code: await readCode(context, code),
@@ -56,7 +60,9 @@ Names missing from the answer are reported on stderr.`,
   },
   run: async (call: Call<ReadOptions>, code: string, names: string[]) => {
     const request = await readCall.request(call, code, names);
-    const inQuery = (call.style.select?.names ?? []).filter((name) => !request.infoNames.includes(name));
+    const inQuery = (call.style.select?.names ?? []).filter(
+      (name) => !request.infoNames.includes(name),
+    );
     return callService(call, request, async (settings) => [
       ...requestDoubts(request, settings),
       ...rowsFileDoubts('the code', code),

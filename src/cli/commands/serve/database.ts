@@ -18,7 +18,8 @@ export function databaseOption(): Option {
 }
 
 /**
- * The database that `--database`, USERINFO_DATABASE or DATABASE_URL names, in this order; `undefined` if none is set.
+ * The database that `--database`, USERINFO_DATABASE or DATABASE_URL names, in this order;
+ * `undefined` if none is set.
  *
  * @throws InvalidInputError if the option is empty
  */
@@ -44,14 +45,17 @@ export function databaseFlag(option: string | undefined): string {
 /** The URL of a database without its passwords; any other argument as it is. */
 export function withoutPassword(arg: string): string {
   if (!/postgres(?:ql)?:\/\//i.test(arg)) return arg;
-  return arg.replace(/(:\/\/[^:/?#@]*):.*@/, '$1@').replace(/(?<=[?&])(?:ssl)?password=[^&#]*&?/gi, '');
+  return arg
+    .replace(/(:\/\/[^:/?#@]*):.*@/, '$1@')
+    .replace(/(?<=[?&])(?:ssl)?password=[^&#]*&?/gi, '');
 }
 
 /**
- * The store to open: in the database that is named, else in the one in the data folder, which `create` creates; with its
- * keys.
+ * The store to open: in the database that is named, else in the one in the data folder, which
+ * `create` creates; with its keys.
  *
- * @throws InvalidInputError as `namedDatabase` and `adminTokens` do, and if the data folder cannot be created
+ * @throws InvalidInputError as `namedDatabase` and `adminTokens` do, and if the data folder cannot
+ * be created
  */
 export async function chooseStore(option: string | undefined, env: Io['env'], create: boolean) {
   const database = namedDatabase(option, env) ?? databaseInFolder(create);
@@ -63,24 +67,29 @@ function databaseInFolder(create: boolean): string {
     if (create) createFolder(dataFolder());
   } catch (cause) {
     const message = `cannot create the data folder ${dataFolder()}: ${describeSystemError(cause)}`;
-    throw new InvalidInputError(message, { hint: 'Name a database elsewhere: --database <file>', cause });
+    throw new InvalidInputError(message, {
+      hint: 'Name a database elsewhere: --database <file>',
+      cause,
+    });
   }
   return join(dataFolder(), 'userinfo.db');
 }
 
 /**
- * The tokens for issuing codes over HTTP, of USERINFO_ADMIN_TOKEN or the file that USERINFO_ADMIN_TOKEN_FILE names;
- * none if none is set.
+ * The tokens for issuing codes over HTTP, of USERINFO_ADMIN_TOKEN or the file that
+ * USERINFO_ADMIN_TOKEN_FILE names; none if none is set.
  *
- * @throws InvalidInputError if their file cannot be read, what is set is blank, or there is none before or after a comma
+ * @throws InvalidInputError if their file cannot be read, what is set is blank, or there is none
+ * before or after a comma
  */
 export function adminTokens(env: Io['env']): Promise<Secret[]> {
   return readSecretsOf(env, 'USERINFO_ADMIN_TOKEN', 'an admin token');
 }
 
 /**
- * Secrets of the service, between commas or white space: the text of a variable, or the content of the file that another
- * names; never an argument, which other users of the machine can see. `what` is the name of one in messages.
+ * Secrets of the service, between commas or white space: the text of a variable, or the content of
+ * the file that another names; never an argument, which other users of the machine can see. `what`
+ * is the name of one in messages.
  */
 async function readSecretsOf(
   env: Io['env'],

@@ -23,7 +23,9 @@ export const demoUser = {
   tenant_code: demoApp.tenantCode,
   union_id: 'u001',
   basic_info: { mobile: '13800138000', chat_nickname: '张三' },
-  login_device_info: [{ brand: 'Acme', os: 'Android', os_version: '14', country: '中国', city: '杭州' }],
+  login_device_info: [
+    { brand: 'Acme', os: 'Android', os_version: '14', country: '中国', city: '杭州' },
+  ],
 };
 
 const appKey = 'app_demo';
@@ -46,18 +48,21 @@ export async function checkDemoProfile({ profiles }: CliContext): Promise<void> 
   if (existing === undefined) return;
   const isHere = isLoopback(new URL(existing.base_url).hostname) && existing.environment === 'test';
   if (isHere && existing.app_key === appKey) return;
-  throw new InvalidInputError(`profile "${demoProfile}" is for another service: it is not overwritten`, {
-    hint: 'Rename it, or remove it:',
-    commands: [
-      `userinfo profile rename ${demoProfile} ${demoProfile}-old`,
-      `userinfo profile delete ${demoProfile}`,
-    ],
-  });
+  throw new InvalidInputError(
+    `profile "${demoProfile}" is for another service: it is not overwritten`,
+    {
+      hint: 'Rename it, or remove it:',
+      commands: [
+        `userinfo profile rename ${demoProfile} ${demoProfile}-old`,
+        `userinfo profile delete ${demoProfile}`,
+      ],
+    },
+  );
 }
 
 /**
- * Creates the demo app, its users and profile `demo`, which stores the app's secret. Where the app exists, it gets a
- * new secret, and the users stay as they are.
+ * Creates the demo app, its users and profile `demo`, which stores the app's secret. Where the app
+ * exists, it gets a new secret, and the users stay as they are.
  *
  * @returns what to try next, in lines
  */

@@ -42,7 +42,9 @@ export const declareServe = command({
   run: ({ context, options }: Call<ServeOptions>) => runServe(context, options),
 });
 
-/** The settings that the help of `serve` explains; "userinfo help operation" explains the others. */
+/**
+ * The settings that the help of `serve` explains; "userinfo help operation" explains the others.
+ */
 const common = ['host', 'port', 'database', 'platform', 'logFormat', 'fault', 'faultSeed', 'page'];
 
 /** Each setting is a flag, else a variable of the environment. */
@@ -63,7 +65,9 @@ function settings(): Option[] {
     new Option('--host <address>', 'address to listen on')
       .default(defaultHost)
       .argParser(parseFilled('--host')),
-    new Option('--port <number>', 'port; 0 picks a free one').default(defaultPort).argParser(parsePort),
+    new Option('--port <number>', 'port; 0 picks a free one')
+      .default(defaultPort)
+      .argParser(parsePort),
     new Option('--no-migrate', 'refuse an older schema; "userinfo admin migrate" updates it'),
     new Option('--pool-size <n>', 'PostgreSQL connections of each process (default: 10)').argParser(
       parseCount,
@@ -78,18 +82,20 @@ function settings(): Option[] {
       '--admin-port <number>',
       'port for /livez, /readyz and /metrics (default: that of the service; metrics only for this machine)',
     ).argParser(parsePort),
-    new Option('--drain-delay <duration>', 'keep serving for this long after SIGTERM (default: 0)').argParser(
-      (text) => (text === '0' ? 0 : parseDuration(text)),
-    ),
-    new Option('--audit-days <n>', 'age at which a line of the audit is deleted (default: 365)').argParser(
-      parseCount,
-    ),
+    new Option(
+      '--drain-delay <duration>',
+      'keep serving for this long after SIGTERM (default: 0)',
+    ).argParser((text) => (text === '0' ? 0 : parseDuration(text))),
+    new Option(
+      '--audit-days <n>',
+      'age at which a line of the audit is deleted (default: 365)',
+    ).argParser(parseCount),
     new Option(
       '--trust-proxy <list>',
       'addresses of proxies whose X-Forwarded-For is trusted, such as 10.0.0.0/8,fd00::/8',
     ).argParser((text) => text.split(',').map((range) => range.trim())),
-    new Option('--public-url <url>', 'base URL that clients sign, behind a proxy').argParser((text) =>
-      parseBaseUrl(text, '--public-url'),
+    new Option('--public-url <url>', 'base URL that clients sign, behind a proxy').argParser(
+      (text) => parseBaseUrl(text, '--public-url'),
     ),
     new Option(
       '--max-connections <n>',
@@ -99,18 +105,25 @@ function settings(): Option[] {
       '--keep-alive <duration>',
       'keep idle connections for this long: longer than your balancer does (default: 5s)',
     ).argParser(parseDuration),
-    new Option('--request-timeout <duration>', 'time for a request to arrive (default: 30s)').argParser(
-      parseDuration,
-    ),
+    new Option(
+      '--request-timeout <duration>',
+      'time for a request to arrive (default: 30s)',
+    ).argParser(parseDuration),
     new Option('--max-body <size>', 'maximum size of a body (default: 64KiB)').argParser(parseSize),
     new Option('--fault <list>', 'inject faults').argParser(parseFaults),
     new Option('--fault-seed <n>', 'seed, to reproduce injected faults').argParser(parseCount),
-    new Option('--page', 'show the last requests at / (default: only where --host is this machine)'),
+    new Option(
+      '--page',
+      'show the last requests at / (default: only where --host is this machine)',
+    ),
     new Option('--no-page', 'do not show them'),
   ];
 }
 
-/** Lets a variable set an option with a value where no flag does, unless it is empty. PORT is what platforms set. */
+/**
+ * Lets a variable set an option with a value where no flag does, unless it is empty. PORT is what
+ * platforms set.
+ */
 function withVariable(option: Option): Option {
   const own = `USERINFO_${option.name().replaceAll('-', '_').toUpperCase()}`;
   const names = option.name() === 'port' ? [own, 'PORT'] : [own];
@@ -189,7 +202,8 @@ async function runServe(context: CliContext, given: ServeOptions): Promise<void>
   try {
     const lines = (await demo?.prepareDemo(context, service, options)) ?? [];
     // JSON logs are read by programs, which need no introduction.
-    if (options.logFormat === 'pretty') for (const line of lines) await printMessage(context.io, line);
+    if (options.logFormat === 'pretty')
+      for (const line of lines) await printMessage(context.io, line);
     if (!context.signal.aborted) await once(context.signal, 'abort');
   } finally {
     await service.close();
@@ -197,8 +211,9 @@ async function runServe(context: CliContext, given: ServeOptions): Promise<void>
 }
 
 /**
- * A log that neither stops the service nor exhausts its memory, whatever its reader does. A closed stream is
- * ignored. Events beyond the limit for a slow reader are dropped, and their number is logged later.
+ * A log that neither stops the service nor exhausts its memory, whatever its reader does. A closed
+ * stream is ignored. Events beyond the limit for a slow reader are dropped, and their number is
+ * logged later.
  */
 function droppingLog(log: Log, stream: Writable): Log {
   let dropped = 0;
@@ -215,7 +230,10 @@ function droppingLog(log: Log, stream: Writable): Log {
   };
 }
 
-/** Whether the variables of `--page` and `--no-page` show the page; `undefined` if they do not say it. */
+/**
+ * Whether the variables of `--page` and `--no-page` show the page; `undefined` if they do not say
+ * it.
+ */
 function pageOf({ USERINFO_PAGE = '', USERINFO_NO_PAGE = '' }: Io['env']): boolean | undefined {
   if (parseSwitch(USERINFO_NO_PAGE, 'USERINFO_NO_PAGE')) return false;
   return parseSwitch(USERINFO_PAGE, 'USERINFO_PAGE') || undefined;
@@ -229,9 +247,12 @@ function refuseUnfit({ host, port, adminPort, demo }: ServeOptions): void {
     });
   }
   if (demo && !isLoopback(urlHost(host))) {
-    throw new InvalidInputError(`--demo only works on this machine, not on ${JSON.stringify(host)}`, {
-      hint: 'Leave --host out.',
-    });
+    throw new InvalidInputError(
+      `--demo only works on this machine, not on ${JSON.stringify(host)}`,
+      {
+        hint: 'Leave --host out.',
+      },
+    );
   }
 }
 

@@ -10,10 +10,13 @@ export const logOptions = (): Option[] => [
 ];
 
 /**
- * An error that nobody handles ends the program with status 1, as in Node.js, but after `report` has received its stack
- * and `close` has ended.
+ * An error that nobody handles ends the program with status 1, as in Node.js, but after `report`
+ * has received its stack and `close` has ended.
  */
-export function endWhenUnhandled(report: (problem: string) => void, close: () => Promise<void>): void {
+export function endWhenUnhandled(
+  report: (problem: string) => void,
+  close: () => Promise<void>,
+): void {
   process.once('uncaughtException', (error) => {
     report(error instanceof Error ? (error.stack ?? error.message) : String(error));
     void close().finally(() => exit(1));

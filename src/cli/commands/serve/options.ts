@@ -27,7 +27,9 @@ export const serviceSettings = [
 ] as const;
 
 /** The options of `userinfo serve`. */
-export interface ServeOptions extends CommonOptions, Pick<ServiceOptions, (typeof serviceSettings)[number]> {
+export interface ServeOptions
+  extends CommonOptions,
+    Pick<ServiceOptions, (typeof serviceSettings)[number]> {
   readonly host: string;
   readonly database?: string;
   /** False for --no-migrate. */
@@ -68,7 +70,9 @@ export function parseFaults(text: string): Faults {
     faults = { ...faults, ...read(value) };
   }
   if (sharesOf(faults).reduce((sum, [, share]) => sum + share, 0) <= 1) return faults;
-  throw new InvalidArgumentError(`${Object.values(exclusiveFaults).join(', ')} add up to more than 100%.`);
+  throw new InvalidArgumentError(
+    `${Object.values(exclusiveFaults).join(', ')} add up to more than 100%.`,
+  );
 }
 
 const faultsInWords =

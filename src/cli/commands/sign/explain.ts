@@ -51,7 +51,9 @@ export const declareSignExplain = command({
   summary: 'show how a request is signed, stage by stage',
   takes: (command) =>
     addSampleOptions(
-      addRecipeOption(command.argument('[request]', 'such as a URL or a curl command; - for standard input')),
+      addRecipeOption(
+        command.argument('[request]', 'such as a URL or a curl command; - for standard input'),
+      ),
     ),
   run: explainSample,
   commands: declareOperations,
@@ -78,7 +80,9 @@ type ExplainedOptions = ExplainOptions & ConnectionOptions;
 async function explainRequest(call: Call<ExplainedOptions>, request: PlainRequest): Promise<void> {
   const { context, options } = call;
   if (options.sample !== undefined) {
-    throw new InvalidInputError('--sample is a request: it cannot be combined with arguments for another');
+    throw new InvalidInputError(
+      '--sample is a request: it cannot be combined with arguments for another',
+    );
   }
   const settings = await resolveDeployment(context, options);
   const signing =
@@ -105,7 +109,10 @@ async function explainRequest(call: Call<ExplainedOptions>, request: PlainReques
   await printExplanation(call, explainBoth(signing.signers, signable, secret));
 }
 
-/** Prints the stages of one signature or of both, and warns of tokens without a value in the request. */
+/**
+ * Prints the stages of one signature or of both, and warns of tokens without a value in the
+ * request.
+ */
 async function printExplanation(
   { io, isTable, print }: Call,
   explained: Explanation | ExplanationPair,
@@ -129,7 +136,11 @@ export function stagesOf({ params, message, digest }: Explanation, isForPerson: 
 }
 
 /** Both texts, with a mark at the first difference. */
-export function markDifference({ ours, theirs, alike }: Difference): { ours: string; theirs: string } {
-  const mark = (text: string) => `${showInvisible(text.slice(0, alike))}▶${showInvisible(text.slice(alike))}`;
+export function markDifference({ ours, theirs, alike }: Difference): {
+  ours: string;
+  theirs: string;
+} {
+  const mark = (text: string) =>
+    `${showInvisible(text.slice(0, alike))}▶${showInvisible(text.slice(alike))}`;
   return { ours: mark(ours), theirs: mark(theirs) };
 }

@@ -34,10 +34,11 @@ export const signParamOption = [
 ] as const;
 
 /**
- * Reads the requests of a command, one at least: from its argument (`-` for standard input) or `--sample`. Says which are
- * taken of a text that holds more.
+ * Reads the requests of a command, one at least: from its argument (`-` for standard input) or
+ * `--sample`. Says which are taken of a text that holds more.
  *
- * @throws InvalidInputError if the request is missing or given twice, SampleError for a text that is not a request
+ * @throws InvalidInputError if the request is missing or given twice, SampleError for a text that
+ * is not a request
  */
 export async function readSampleInputs(
   context: CliContext,
@@ -71,8 +72,15 @@ function noRequest(): InvalidInputError {
   });
 }
 
-/** @throws InvalidInputError with the place of the error in a text that is meant to be JSON, SampleError */
-async function readOrExplain(text: string, name: string, options: SampleOptions): Promise<TakenSamples> {
+/**
+ * @throws InvalidInputError with the place of the error in a text that is meant to be JSON,
+ * SampleError
+ */
+async function readOrExplain(
+  text: string,
+  name: string,
+  options: SampleOptions,
+): Promise<TakenSamples> {
   const [{ readSamples }, { SampleError }] = await Promise.all([
     import('../../../lab/samples/read-sample.js'),
     import('../../../lab/samples/sample-error.js'),

@@ -15,7 +15,10 @@ interface SearchOptions {
   onProgress(tried: number): void;
 }
 
-/** Below this cost the calling thread searches alone: most rules are found before other threads have started. */
+/**
+ * Below this cost the calling thread searches alone: most rules are found before other threads have
+ * started.
+ */
 const soloBits = 18;
 
 /** The time that is left is looked at this often while workers search, in milliseconds. */
@@ -39,15 +42,20 @@ function isOver({ total }: ShareQueue, { signal, timeLeft }: SearchOptions): boo
   return total.hit !== null || signal.aborted || timeLeft() <= 0;
 }
 
-/** Searches shares that begin below `toBits` in the calling thread. Before each it yields to other work. */
+/**
+ * Searches shares that begin below `toBits` in the calling thread. Before each it yields to other
+ * work.
+ */
 async function searchHere(
   search: Search,
   queue: ShareQueue,
   options: SearchOptions,
   toBits: number,
 ): Promise<void> {
-  // The first share takes milliseconds, and has the likeliest rules: it is searched however little time there is.
-  const isEnough = () => (queue.total.tried > 0 || options.signal.aborted) && isOver(queue, options);
+  // The first share takes milliseconds, and has the likeliest rules: it is searched however little
+  // time there is.
+  const isEnough = () =>
+    (queue.total.tried > 0 || options.signal.aborted) && isOver(queue, options);
   while (queue.from < toBits && !isEnough()) {
     await yieldToOthers();
     if (isEnough()) return;
@@ -58,7 +66,10 @@ async function searchHere(
   }
 }
 
-/** Searches in `jobs - 1` workers and in the calling thread, whose code is compiled and whose lists are built. */
+/**
+ * Searches in `jobs - 1` workers and in the calling thread, whose code is compiled and whose lists
+ * are built.
+ */
 async function searchTogether(
   task: SolveTask,
   search: Search,
@@ -94,10 +105,15 @@ async function searchTogether(
 }
 
 /**
- * Gives a worker one share after the other, and one ahead: the calling thread may be in the middle of its own. A hit,
- * an abort or a time-out ends the search for all threads.
+ * Gives a worker one share after the other, and one ahead: the calling thread may be in the middle
+ * of its own. A hit, an abort or a time-out ends the search for all threads.
  */
-function drive(worker: Worker, queue: ShareQueue, options: SearchOptions, stop: () => void): Promise<void> {
+function drive(
+  worker: Worker,
+  queue: ShareQueue,
+  options: SearchOptions,
+  stop: () => void,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const given: Share[] = [];
     const give = () => {

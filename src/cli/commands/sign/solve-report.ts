@@ -20,7 +20,10 @@ export interface SolveReport {
   readonly appSign: Solution | null;
   /** Duration of all, in milliseconds. */
   readonly ms: number;
-  /** The share of the machine, of all its threads, that the search had: 1 on a machine that does nothing else. */
+  /**
+   * The share of the machine, of all its threads, that the search had: 1 on a machine that does
+   * nothing else.
+   */
   readonly cpuShare: number;
 }
 
@@ -28,7 +31,14 @@ export interface SolveReport {
 const shownRanks = ['1st', '2nd', '3rd', '4th'];
 
 /** A report for programs. */
-export function solveReportRecord({ name, samples, sign, appSign, ms, cpuShare }: SolveReport): object {
+export function solveReportRecord({
+  name,
+  samples,
+  sign,
+  appSign,
+  ms,
+  cpuShare,
+}: SolveReport): object {
   const secret = samples[0]?.secret;
   const appRecipe = appSign?.fits[0]?.recipe;
   const app_sign = appRecipe && { app_sign: formatRecipe(appRecipe) };
@@ -74,7 +84,8 @@ type Fit = Solution['fits'][number];
 /** Why a recipe has its rank: what it does, and how likely it is. */
 function whyOf(fit: Fit, first: Fit): string {
   const words = describeRecipe(fit.recipe);
-  if (fit === first) return `the likeliest (about 1 in ${count(2 ** fit.bits)} documented rules): ${words}`;
+  if (fit === first)
+    return `the likeliest (about 1 in ${count(2 ** fit.bits)} documented rules): ${words}`;
   const times = 2 ** (fit.bits - first.bits);
   return `${times < 1.5 ? 'about as likely as the first' : `${count(times)} times rarer than the first`}: ${words}`;
 }
@@ -84,7 +95,10 @@ function count(times: number): string {
 }
 
 /** A request in the form of a sample file, with the secret replaced wherever it occurs. */
-function sampleRecord({ method, url, params, body, extra }: SignableRequest, secret: Secret | undefined) {
+function sampleRecord(
+  { method, url, params, body, extra }: SignableRequest,
+  secret: Secret | undefined,
+) {
   const text = secret?.reveal() ?? '';
   const hide = (value: string) => (text !== '' && value.includes(text) ? 'secret' : value);
   return {
@@ -106,7 +120,10 @@ export function showSolveReport({ name, samples, sign, appSign, ms }: SolveRepor
   };
 }
 
-function showSolution({ fits, groups, next, ruledOut, isCutShort }: Solution, samples: number): object {
+function showSolution(
+  { fits, groups, next, ruledOut, isCutShort }: Solution,
+  samples: number,
+): object {
   const [first] = fits;
   const shown = fits
     .slice(0, shownRanks.length)
@@ -121,7 +138,9 @@ function showSolution({ fits, groups, next, ruledOut, isCutShort }: Solution, sa
     ...(first && { 'the 1st as a recipe': JSON.stringify(formatRecipe(first.recipe)) }),
     ...(samples > 1 &&
       ruledOut === 0 &&
-      fits.length > 1 && { 'other samples': 'they decide nothing: what fits one of them fits all' }),
+      fits.length > 1 && {
+        'other samples': 'they decide nothing: what fits one of them fits all',
+      }),
     ...(groups.length > 0 && { 'differ from the 1st': groups.map(showGroup).join('; ') }),
     ...(next && { 'to tell them apart': showNext(next) }),
   };
@@ -140,8 +159,8 @@ function showNext({ changes, groups, candidates }: NonNullable<Solution['next']>
 }
 
 /**
- * The error for a signature without a recipe, with what to ask the operator for, and what to do with `profile`; null if
- * each signature has one.
+ * The error for a signature without a recipe, with what to ask the operator for, and what to do
+ * with `profile`; null if each signature has one.
  */
 export function solveFault(
   { name, samples, sign, appSign, ms, cpuShare }: SolveReport,
@@ -184,7 +203,8 @@ function whatToDo(
   busy: string,
   profile: string,
 ): Pick<UserInfoErrorOptions, 'hint' | 'commands'> {
-  if (isDivided) return { hint: 'Check that all were signed by the same rule, with the given secret.' };
+  if (isDivided)
+    return { hint: 'Check that all were signed by the same rule, with the given secret.' };
   const hint = [
     `${busy}${isComplete ? '' : 'Allow more time with --max-time. '}Check the secret, and that the request is as it was signed: ` +
       'all parameters, raw and in order, and the signed headers. A second --sample helps, best one with few parameters.',

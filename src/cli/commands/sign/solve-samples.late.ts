@@ -17,7 +17,12 @@ import { withProgress } from '../../output/progress.js';
 import { CheckFailedError } from '../../report-error.js';
 import { saveSigners, selectRule, selectSecret } from '../../request/resolve-signing.js';
 import { searchOnThreads } from './search-threads.js';
-import { type SolveReport, showSolveReport, solveFault, solveReportRecord } from './solve-report.js';
+import {
+  type SolveReport,
+  showSolveReport,
+  solveFault,
+  solveReportRecord,
+} from './solve-report.js';
 
 export interface SolveOptions {
   readonly sample?: readonly string[];
@@ -42,7 +47,8 @@ export interface SolveOptions {
 /**
  * Searches the recipes, prints them and saves the likeliest.
  *
- * @throws CheckFailedError if no recipe fits, ProfileError if there is no such profile, before the search
+ * @throws CheckFailedError if no recipe fits, ProfileError if there is no such profile, before the
+ * search
  */
 export async function solveSamples(
   { context, io, options, isTable, print }: Call<SolveOptions>,
@@ -74,13 +80,14 @@ export async function solveSamples(
   if (fault !== null) throw fault;
   if (!isTable) return;
   const rule = save === undefined ? '--recipe -' : `-p ${save}`;
-  const hint = save === undefined ? 'As source code, pipe the output of --json into:' : 'As source code:';
+  const hint =
+    save === undefined ? 'As source code, pipe the output of --json into:' : 'As source code:';
   await printAdvice(io, { hint, commands: [`userinfo sign export --lang python ${rule}`] });
 }
 
 /**
- * Requests that the present rule signs prove nothing about the platform's: a person who was refused may have taken
- * their own request.
+ * Requests that the present rule signs prove nothing about the platform's: a person who was refused
+ * may have taken their own request.
  *
  * @throws CheckFailedError if the profile to save into has that rule already
  */
@@ -89,19 +96,22 @@ async function checkOwnRule(
   { save, recipe, ...options }: Call<SolveOptions>['options'],
   samples: readonly SignedSample[],
 ): Promise<void> {
-  const own = await selectRule(context, save === undefined ? options : { ...options, profile: save }).catch(
-    (error: unknown) => {
-      // A module that cannot be loaded signs nothing.
-      if (error instanceof UserInfoError) return null;
-      throw error;
-    },
-  );
+  const own = await selectRule(
+    context,
+    save === undefined ? options : { ...options, profile: save },
+  ).catch((error: unknown) => {
+    // A module that cannot be loaded signs nothing.
+    if (error instanceof UserInfoError) return null;
+    throw error;
+  });
   if (own === null) return;
   const isOwn = samples.map((sample) => signsAll(own.signing, sample));
   if (!isOwn.includes(true)) return;
   const which = isOwn.includes(false) ? `request ${isOwn.indexOf(true) + 1} is` : 'this is';
-  const whose = save === undefined ? `by ${own.from}` : `by the rule that profile "${save}" already has`;
-  const advice = 'If the platform refused it, its rule is another one: take one that the platform accepted.';
+  const whose =
+    save === undefined ? `by ${own.from}` : `by the rule that profile "${save}" already has`;
+  const advice =
+    'If the platform refused it, its rule is another one: take one that the platform accepted.';
   if (save !== undefined && !isOwn.includes(false)) {
     throw new CheckFailedError(`${which} signed ${whose}: nothing was saved`, { hint: advice });
   }
@@ -131,10 +141,20 @@ const maxWaiting = 3;
 export async function searchRules(
   context: CliContext,
   signed: readonly SignedSample[],
-  options: Pick<SolveOptions, 'maxTime' | 'jobs' | 'recipe' | 'steps' | 'join' | 'headers' | 'constant'>,
+  options: Pick<
+    SolveOptions,
+    'maxTime' | 'jobs' | 'recipe' | 'steps' | 'join' | 'headers' | 'constant'
+  >,
 ): Promise<SolveReport> {
   const { io, signal } = context;
-  const { maxTime, jobs = availableParallelism(), steps, join, headers, constant: constants } = options;
+  const {
+    maxTime,
+    jobs = availableParallelism(),
+    steps,
+    join,
+    headers,
+    constant: constants,
+  } = options;
   const recipe = options.recipe === undefined ? undefined : await readJson(context, options.recipe);
   const hints = { recipe, steps, join, headers, constants };
   const tasks = tasksForSign(signed, hints);
@@ -157,7 +177,10 @@ export async function searchRules(
     const solveBy = async (share: number, wanted: readonly SolveTask[]) => {
       // Work counts, not time: a busy machine gets up to three times as long.
       const timeLeft = () =>
-        Math.min(maxTime * share - cpuMs() / jobs, startedAt + maxWaiting * maxTime * share - Date.now());
+        Math.min(
+          maxTime * share - cpuMs() / jobs,
+          startedAt + maxWaiting * maxTime * share - Date.now(),
+        );
       const search = searchOnThreads({ jobs, signal, timeLeft, onProgress });
       const pause = async () => {
         await yieldToOthers();
@@ -183,5 +206,7 @@ export function likeliest({ name, sign, appSign }: SolveReport): Partial<Signing
 
 /** Whether another rule may be the right one: it fits all samples, too, or it was not listed. */
 export function isAmbiguous({ sign, appSign }: SolveReport): boolean {
-  return [sign, appSign].some((solution) => solution && (solution.fits.length > 1 || solution.isCutShort));
+  return [sign, appSign].some(
+    (solution) => solution && (solution.fits.length > 1 || solution.isCutShort),
+  );
 }

@@ -19,7 +19,11 @@ export const declareSignSolve = command({
   takes: (command) =>
     command
       .argument('[requests...]', 'such as signed URLs or curl commands; - for standard input')
-      .option('--sample <file>', 'file with a signed request, repeatable; - for standard input', addText)
+      .option(
+        '--sample <file>',
+        'file with a signed request, repeatable; - for standard input',
+        addText,
+      )
       .option(...signParamOption)
       .option('--pick <n,…>', 'numbers of the requests to take, where there are several', (text) =>
         text.split(',').map(parseCount),
@@ -29,8 +33,14 @@ export const declareSignSolve = command({
         'what a document says: a recipe with "?" for each value that it does not say',
       )
       .option('--steps <digest,…>', 'the digests, such as hmac-sha256', parseDigests)
-      .option('--join <text>', 'the text between the parts of the message; \\n is a line break', parseText)
-      .option('--headers <name,…>', 'the signed headers or parameters, in order', (text) => text.split(','))
+      .option(
+        '--join <text>',
+        'the text between the parts of the message; \\n is a line break',
+        parseText,
+      )
+      .option('--headers <name,…>', 'the signed headers or parameters, in order', (text) =>
+        text.split(','),
+      )
       .option(
         '--constant <text>',
         'a text in the message, repeatable, in order; \\n is a line break',

@@ -82,7 +82,8 @@ export async function askAndSave(call: Call<TryOptions>, settings: Settings): Pr
   };
   const goOn = () => goOnCommand(settings, options, refused);
   const asked = await askPlatform(context, client, budget, work).catch(async (error: unknown) => {
-    if (context.signal.aborted) await printAdvice(io, { hint: 'To go on later:', commands: [goOn()] });
+    if (context.signal.aborted)
+      await printAdvice(io, { hint: 'To go on later:', commands: [goOn()] });
     throw error;
   });
   await client.close();
@@ -93,7 +94,10 @@ export async function askAndSave(call: Call<TryOptions>, settings: Settings): Pr
 }
 
 /** Says how many requests were sent, and asks for the next ones. */
-function askForMore({ prompt }: CliContext, yes: boolean | undefined): (sent: number) => Promise<number> {
+function askForMore(
+  { prompt }: CliContext,
+  yes: boolean | undefined,
+): (sent: number) => Promise<number> {
   let index = 0;
   return async (sent) => {
     const [before = 0, next] = budgets.slice(index, index + 2);
@@ -169,9 +173,12 @@ async function saveFound(
 
 function refuseProduction({ environment, profile }: Settings): void {
   if (environment.value !== 'production') return;
-  throw new InvalidInputError(`${profile === null ? 'this' : `profile "${profile}"`} is production`, {
-    hint: 'Rules are tried only against test deployments: wrong signatures look like an attack.',
-  });
+  throw new InvalidInputError(
+    `${profile === null ? 'this' : `profile "${profile}"`} is production`,
+    {
+      hint: 'Rules are tried only against test deployments: wrong signatures look like an attack.',
+    },
+  );
 }
 
 function goOnCommand({ profile }: Settings, { save }: TryOptions, refused: number): string {
@@ -201,7 +208,8 @@ function notFound({ search, requests }: Asked, goOn: string): CheckFailedError {
 }
 
 function endHint({ ended, judging, last }: Search): string {
-  if (ended === 'throttled' || ended === 'other answer') return `Stopped: ${stopWords[ended]}. Go on later.`;
+  if (ended === 'throttled' || ended === 'other answer')
+    return `Stopped: ${stopWords[ended]}. Go on later.`;
   if (judging.kind === 'apart') return `The platform answers ${describeReply(last)}.`;
   return (
     `Each answer was ${describeReply(last)}. That decides nothing where the platform has one answer for both ` +

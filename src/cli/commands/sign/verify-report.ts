@@ -16,7 +16,10 @@ export interface VerifyReport {
 export function reportRecord(report: VerifyReport): object {
   const { signature, difference = null } = report.comparison ?? {};
   const comparison = { signature, same: difference === null, ...difference };
-  const verdicts = [...report.verdicts].map(([name, verdict]) => [name, verdict && verdictRecord(verdict)]);
+  const verdicts = [...report.verdicts].map(([name, verdict]) => [
+    name,
+    verdict && verdictRecord(verdict),
+  ]);
   return {
     right: faultOf(report) === null,
     rule: report.rule,
@@ -38,10 +41,16 @@ export function showReport({ rule, verdicts, comparison }: VerifyReport): object
     name,
     verdict === null ? { verdict: 'missing' } : showVerdict(verdict, rule),
   ]);
-  return { ...Object.fromEntries(shown), ...(comparison && { theirs: showComparison(comparison) }) };
+  return {
+    ...Object.fromEntries(shown),
+    ...(comparison && { theirs: showComparison(comparison) }),
+  };
 }
 
-function showVerdict({ right, received, explanation, findings }: Verification, rule: string): object {
+function showVerdict(
+  { right, received, explanation, findings }: Verification,
+  rule: string,
+): object {
   const { digest, ...stages } = stagesOf(explanation, true);
   if (right) return { verdict: 'right', rule, ...stages, digest };
   const [first, ...others] = findings;
@@ -61,14 +70,18 @@ function showVerdict({ right, received, explanation, findings }: Verification, r
 /** The error for a wrong request; `null` if it is right. */
 export function faultOf({ verdicts, comparison }: VerifyReport): CheckFailedError | null {
   const missing = [...verdicts].filter(([, verdict]) => verdict === null).map(([name]) => name);
-  if (missing.length > 0) return new CheckFailedError(`the request has no ${missing.join(' and no ')}`);
+  if (missing.length > 0)
+    return new CheckFailedError(`the request has no ${missing.join(' and no ')}`);
   for (const [name, verdict] of verdicts) {
     if (verdict !== null && !verdict.right) return wrongSignature(name, verdict);
   }
   if (comparison?.difference == null) return null;
-  return new CheckFailedError(`the operator's text to sign differs from ours for ${comparison.signature}`, {
-    hint: 'Change the signer or the recipe so that it writes the same text.',
-  });
+  return new CheckFailedError(
+    `the operator's text to sign differs from ours for ${comparison.signature}`,
+    {
+      hint: 'Change the signer or the recipe so that it writes the same text.',
+    },
+  );
 }
 
 function wrongSignature(name: string, { findings: [finding] }: Verification): CheckFailedError {
@@ -92,8 +105,8 @@ interface Comparison {
 }
 
 /**
- * Compares the operator's text to sign with the text to sign of each signature, and returns the one with the
- * longest common beginning.
+ * Compares the operator's text to sign with the text to sign of each signature, and returns the one
+ * with the longest common beginning.
  */
 export function compareTheirs(
   signed: readonly ({ readonly name: string } & Parameters<typeof compareMessages>[0])[],

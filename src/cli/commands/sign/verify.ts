@@ -1,7 +1,11 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { endpoints } from '../../../core/contract/endpoints.js';
 import { InvalidInputError, quoteName, UserInfoError } from '../../../core/contract/errors.js';
-import { checkParameters, collectParameters, unsentParameters } from '../../../core/contract/parameters.js';
+import {
+  checkParameters,
+  collectParameters,
+  unsentParameters,
+} from '../../../core/contract/parameters.js';
 import type { Profile } from '../../../core/profiles/profile.js';
 import { signaturesOf } from '../../../core/signing/app-signatures.js';
 import type { Recipe } from '../../../core/signing/recipe.js';
@@ -23,7 +27,13 @@ import {
   selectSecret,
 } from '../../request/resolve-signing.js';
 import { addSampleOptions, readSignedInputs, type SampleOptions } from './sample-input.js';
-import { compareTheirs, faultOf, reportRecord, showReport, type VerifyReport } from './verify-report.js';
+import {
+  compareTheirs,
+  faultOf,
+  reportRecord,
+  showReport,
+  type VerifyReport,
+} from './verify-report.js';
 
 interface VerifyOptions extends SampleOptions, RecipeOptions {
   readonly theirs?: string;
@@ -57,7 +67,8 @@ async function verify(
   }
   const theirs = options.theirs === undefined ? null : await readTheirs(context, options.theirs);
   const rule = brokenRule(sample);
-  if (rule !== null) await warn(io, `the service refuses this request whatever its signature: ${rule}`);
+  if (rule !== null)
+    await warn(io, `the service refuses this request whatever its signature: ${rule}`);
   const signatures = signaturesOf(signing, sample, sample.signParam);
   const received = receivedSignatures(
     sample,
@@ -77,9 +88,12 @@ async function verify(
       hidden !== null &&
       (digest === null || (readsBody(recipe) && signer.sign(own, secret).digest !== digest))
     ) {
-      throw new CheckFailedError(`${name} cannot be checked: the text lacks the body of the request`, {
-        hint: hidden,
-      });
+      throw new CheckFailedError(
+        `${name} cannot be checked: the text lacks the body of the request`,
+        {
+          hint: hidden,
+        },
+      );
     }
     const steps = digest === null ? null : verification({ ...inputs, received: digest });
     verdicts.set(name, steps && (await inTurns(steps, context.signal)));
@@ -143,8 +157,8 @@ function receivedSignatures(
 }
 
 /**
- * Reads `--theirs`: the text itself, `@file`, or `-` for standard input. A final line break of a file or of
- * standard input is removed.
+ * Reads `--theirs`: the text itself, `@file`, or `-` for standard input. A final line break of a
+ * file or of standard input is removed.
  */
 async function readTheirs(context: CliContext, theirs: string): Promise<string> {
   if (theirs !== '-' && !theirs.startsWith('@')) return theirs;
@@ -155,9 +169,13 @@ async function readTheirs(context: CliContext, theirs: string): Promise<string> 
 }
 
 /**
- * Collects secrets, app keys and recipes of all profiles, the presets, and optional parameters that were not sent.
+ * Collects secrets, app keys and recipes of all profiles, the presets, and optional parameters that
+ * were not sent.
  */
-async function otherInputs({ io, profiles }: CliContext, { url, params }: Sample): Promise<OtherInputs> {
+async function otherInputs(
+  { io, profiles }: CliContext,
+  { url, params }: Sample,
+): Promise<OtherInputs> {
   const known = await profiles.list().catch((error: unknown) => {
     if (error instanceof UserInfoError) return []; // a damaged file does not prevent the check
     throw error;
@@ -174,7 +192,10 @@ async function otherInputs({ io, profiles }: CliContext, { url, params }: Sample
 }
 
 /** A command is not run here: it may prompt for a password. */
-function secretsOf({ name, secret, app_key }: Profile, env: CliContext['io']['env']): Named<Secret>[] {
+function secretsOf(
+  { name, secret, app_key }: Profile,
+  env: CliContext['io']['env'],
+): Named<Secret>[] {
   const text = secret.kind === 'environment' ? env[secret.name] : undefined;
   const value = secret.kind === 'file' ? secret.value : text && new Secret(text);
   return [
@@ -195,7 +216,10 @@ function endpointOf(url: string) {
   return endpoints.find(({ path }) => url.endsWith(path));
 }
 
-/** The rule of §4 or §8 that a parameter breaks: the service refuses the request whatever its signature. */
+/**
+ * The rule of §4 or §8 that a parameter breaks: the service refuses the request whatever its
+ * signature.
+ */
 function brokenRule({ url, params, signParam, signature }: Sample): string | null {
   const endpoint = endpointOf(url);
   if (endpoint === undefined || signature === null) return null;

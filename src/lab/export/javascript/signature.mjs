@@ -2,8 +2,8 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 
 /**
- * The query with random, timestamp and both signatures; fields: those of a form, which are signed too. Query and fields
- * are objects, or [name, value] pairs.
+ * The query with random, timestamp and both signatures; fields: those of a form, which are signed
+ * too. Query and fields are objects, or [name, value] pairs.
  */
 export function signedQuery({ method, url, query, fields = [], body = null, extra = {} }, secret) {
   const others = pairsOf(fields);
@@ -232,7 +232,8 @@ function fromHex(text) {
 }
 
 function fromBase64(text) {
-  if (!/^(?:[\w+/-]{4})*(?:[\w+/-]{2,3})?={0,2}$/.test(text)) throw new Error('the key is not base64');
+  if (!/^(?:[\w+/-]{4})*(?:[\w+/-]{2,3})?={0,2}$/.test(text))
+    throw new Error('the key is not base64');
   return Buffer.from(text, 'base64');
 }
 

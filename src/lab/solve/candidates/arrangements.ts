@@ -35,24 +35,38 @@ export const orderChoices: Readonly<Record<BlockKind, readonly Choice<Order>[]>>
     [5, 'value'],
     [5.5, 'pair', 'pair-nocase'],
   ),
-  values: choices<Order>([0.9, 'name'], [2, 'value'], [2.6, 'sent'], [5, 'name-nocase'], [6, 'pair-nocase']),
+  values: choices<Order>(
+    [0.9, 'name'],
+    [2, 'value'],
+    [2.6, 'sent'],
+    [5, 'name-nocase'],
+    [6, 'pair-nocase'],
+  ),
 };
 
 export const fixedListBits = 3.6;
 const sentListBits = 2;
 const secretAsBits = 2.5;
-/** Rarer names of the secret are tried beside the parameters only: among them, each makes a block of its own. */
+/**
+ * Rarer names of the secret are tried beside the parameters only: among them, each makes a block of
+ * its own.
+ */
 const maxNameBits = 7;
 
 const maxArrangementBits = 15;
 
-/** The arrangements of blocks of one kind, the likeliest first; `keyed`: with the secret as one more parameter. */
+/**
+ * The arrangements of blocks of one kind, the likeliest first; `keyed`: with the secret as one more
+ * parameter.
+ */
 type Arrangements = (kind: BlockKind, keyed: boolean) => LazyList<Arrangement>;
 
 export function arrangementsOf(space: SearchSpace): Arrangements {
   const { paramNames, secretNames, task, room } = space;
   const names = paramNames.map(({ value }) => value);
-  const chosen = sortByBits(combined(selections(names), emptyChoices, (rule, empty) => ({ ...rule, empty })));
+  const chosen = sortByBits(
+    combined(selections(names), emptyChoices, (rule, empty) => ({ ...rule, empty })),
+  );
   const fixed = fixedOrders(space);
   const named = secretNames
     .filter(({ bits }) => bits <= maxNameBits)
@@ -69,7 +83,11 @@ export function arrangementsOf(space: SearchSpace): Arrangements {
           if (bits + order.bits >= from && bits + order.bits < to)
             add(arrange(task, { ...rule, order: order.value }), bits + order.bits);
       };
-      for (const { value: own, bits: ownBits } of keyed ? named : kind === 'pairs' ? unsent : nothingAdded) {
+      for (const { value: own, bits: ownBits } of keyed
+        ? named
+        : kind === 'pairs'
+          ? unsent
+          : nothingAdded) {
         for (const { value: rule, bits } of chosen) {
           if (bits + ownBits >= to) break;
           arrangeAll({ ...rule, add: own }, bits + ownBits, orderChoices[kind]);
@@ -92,11 +110,17 @@ function identityOf({ rule, entries }: Arrangement): string {
 function arrange(task: SolveTask, rule: Partial<ParamsRule>): Arrangement {
   const whole = { ...recipeDefaults.params, ...rule };
   const entries = compileSelection(whole)(task.request.params, addedEntries(rule, task));
-  return { rule, entries: isByPair(whole.order) ? entries : compileOrder(whole.order, () => '')(entries) };
+  return {
+    rule,
+    entries: isByPair(whole.order) ? entries : compileOrder(whole.order, () => '')(entries),
+  };
 }
 
 /** The parameters that a rule adds: the secret, or a header. */
-export function addedEntries({ add = {} }: Partial<ParamsRule>, { request, secret }: SolveTask): Param[] {
+export function addedEntries(
+  { add = {} }: Partial<ParamsRule>,
+  { request, secret }: SolveTask,
+): Param[] {
   return Object.entries(add).map(([name, value]) => [
     name,
     value === '$secret' ? secret.reveal() : (request.extra[value.replace(/^\$extra:/, '')] ?? ''),
@@ -107,16 +131,25 @@ const nothingAdded: readonly Choice<ParamsRule['add']>[] = [choice({}, 0)];
 
 const addedNames = choices<(name: string) => string>(
   [0.5, (name) => name],
-  [2, (name) => name.toLowerCase(), (name) => name.replace(/^x-/i, '').toLowerCase().replaceAll('-', '_')],
+  [
+    2,
+    (name) => name.toLowerCase(),
+    (name) => name.replace(/^x-/i, '').toLowerCase().replaceAll('-', '_'),
+  ],
 );
 
-/** Nothing added; or all headers, all but one or one among the parameters, under their names or a part of these. */
+/**
+ * Nothing added; or all headers, all but one or one among the parameters, under their names or a
+ * part of these.
+ */
 function unsentParams({ request }: SolveTask): Choice<ParamsRule['add']>[] {
   const names = Object.keys(request.extra).filter((name) => /^[\w-]+$/.test(name));
   const lists = [
     choice(names, 2),
     ...names.flatMap((name) =>
-      [[name], names.filter((other) => other !== name)].map((list) => choice(list, 3 + oneIn(names.length))),
+      [[name], names.filter((other) => other !== name)].map((list) =>
+        choice(list, 3 + oneIn(names.length)),
+      ),
     ),
   ].filter(({ value }) => value.length > 0);
   const added = combined(lists, addedNames, (list, nameOf) =>
@@ -126,8 +159,8 @@ function unsentParams({ request }: SolveTask): Choice<ParamsRule['add']>[] {
 }
 
 /**
- * Names in the order in which they were sent: a client often sends the parameters in the order of the document's list.
- * All of them, all but one, or those behind each other.
+ * Names in the order in which they were sent: a client often sends the parameters in the order of
+ * the document's list. All of them, all but one, or those behind each other.
  */
 export function sentLists(params: readonly Param[]): Choice<FixedOrder>[] {
   const sent = [...new Set(params.map(([name]) => name))];
@@ -170,19 +203,23 @@ const signatureName = /sign|^sig$/i;
 export const emptyChoices = choices<Empty>([1.1, 'keep'], [0.9, 'drop']);
 
 /**
- * All names but up to three, those that serve the call alone, or up to four names and no others; `names` are those of
- * all samples.
+ * All names but up to three, those that serve the call alone, or up to four names and no others;
+ * `names` are those of all samples.
  */
 export function selections(names: readonly string[]): Selection[] {
   const excluded = names.map((name) => choice(name, exclusionBits(name, names)));
-  const included = names.map((name) => choice(name, isProof(roleOf(name)) ? 1.2 : 1 + oneIn(names.length)));
+  const included = names.map((name) =>
+    choice(name, isProof(roleOf(name)) ? 1.2 : 1 + oneIn(names.length)),
+  );
   const system = names.filter((name) => roleOf(name) !== 'other');
   const proof = names.filter((name) => isProof(roleOf(name)));
   const isSystem = system.length > 1 && system.length < names.length;
   const lists = [
     choice([], 0.3),
     ...subsets(excluded, 3, 0.3),
-    ...(isSystem ? [system, proof].filter(({ length }) => length > 0).map((list) => choice(list, 4)) : []),
+    ...(isSystem
+      ? [system, proof].filter(({ length }) => length > 0).map((list) => choice(list, 4))
+      : []),
   ];
   return [
     ...lists.map(({ value, bits }) => choice({ exclude: value, include: null }, bits)),
@@ -199,12 +236,17 @@ export function exclusionBits(name: string, names: readonly string[]): number {
   return exclusionBitsOf[role] + oneIn(alike) * 0.7;
 }
 
-/** The selections of one to `most` items, in their order, that are cheap enough on top of `spent`. */
+/**
+ * The selections of one to `most` items, in their order, that are cheap enough on top of `spent`.
+ */
 function subsets<T>(items: readonly Choice<T>[], most: number, spent: number): Choice<T[]>[] {
   return items.flatMap(({ value, bits }, index) => {
     const total = spent + bits;
     if (most === 0 || total > maxArrangementBits) return [];
     const longer = subsets(items.slice(index + 1), most - 1, total);
-    return [choice([value], total), ...longer.map((rest) => choice([value, ...rest.value], rest.bits))];
+    return [
+      choice([value], total),
+      ...longer.map((rest) => choice([value, ...rest.value], rest.bits)),
+    ];
   });
 }

@@ -1,4 +1,8 @@
-import { type BlockEncoding, encoders, type TextEncoding } from '../../../core/signing/encodings.js';
+import {
+  type BlockEncoding,
+  encoders,
+  type TextEncoding,
+} from '../../../core/signing/encodings.js';
 import type { EncodeRule } from '../../../core/signing/recipe.js';
 import { compileMessageEncoding } from '../../../core/signing/recipe-signer.js';
 import { choices, combined, sortByBits, type Weighted } from './cost.js';

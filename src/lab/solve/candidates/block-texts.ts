@@ -10,10 +10,15 @@ import { nameValueSeparators, separators } from './pieces.js';
 import type { SearchSpace } from './search-space.js';
 
 /** The format of the parameter block, independent of which parameters are in it. */
-export type BlockShape = Choice<Pick<ParamsRule, 'names' | 'values' | 'kvSep' | 'pairSep' | 'pairEnd'>>;
+export type BlockShape = Choice<
+  Pick<ParamsRule, 'names' | 'values' | 'kvSep' | 'pairSep' | 'pairEnd'>
+>;
 
 function shape(bits: number, rule: Partial<BlockShape['value']>): BlockShape {
-  return choice({ names: true, values: true, kvSep: '=', pairSep: '&', pairEnd: '', ...rule }, bits);
+  return choice(
+    { names: true, values: true, kvSep: '=', pairSep: '&', pairEnd: '', ...rule },
+    bits,
+  );
 }
 
 const usual = [
@@ -55,8 +60,8 @@ export function blockShapes(join: string | undefined): readonly BlockShape[] {
 }
 
 /**
- * Writes a block; `write` encodes a name or a value. `join` makes the text in one piece: a text built by `+` stays
- * a rope, which costs three times as much to make and digest.
+ * Writes a block; `write` encodes a name or a value. `join` makes the text in one piece: a text
+ * built by `+` stays a rope, which costs three times as much to make and digest.
  */
 function writeShape(
   { value: { names, values, kvSep, pairSep, pairEnd } }: BlockShape,
@@ -96,8 +101,16 @@ interface BlockParts {
   readonly space: SearchSpace;
 }
 
-/** Distinct blocks of one shape, the likeliest first, each at its lowest cost. The cost includes the shape. */
-export function blockTexts({ shape, arrangements, writings, space }: BlockParts): LazyList<BlockText> {
+/**
+ * Distinct blocks of one shape, the likeliest first, each at its lowest cost. The cost includes the
+ * shape.
+ */
+export function blockTexts({
+  shape,
+  arrangements,
+  writings,
+  space,
+}: BlockParts): LazyList<BlockText> {
   const { room, task } = space;
   const secret = task.secret.reveal();
   const make = (from: number, to: number, add: Add<BlockText>) => {
@@ -144,7 +157,11 @@ export interface Writing extends Weighted {
   readonly write: (text: string) => string;
 }
 
-export const encodings = choices<TextEncoding>([0.4, 'none'], [3.3, 'form', 'rfc3986'], [6, 'form-dotnet']);
+export const encodings = choices<TextEncoding>(
+  [0.4, 'none'],
+  [3.3, 'form', 'rfc3986'],
+  [6, 'form-dotnet'],
+);
 export const foldings = choices<Case>([0.1, 'none'], [5, 'lower', 'upper']);
 
 /** The ways to write the parameters, the likeliest first. */

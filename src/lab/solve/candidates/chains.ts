@@ -1,8 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Algorithm, algorithmFacts, algorithms } from '../../../core/signing/digest-algorithms.js';
+import {
+  type Algorithm,
+  algorithmFacts,
+  algorithms,
+} from '../../../core/signing/digest-algorithms.js';
 import { type DigestStep, digestName } from '../../../core/signing/digest-steps.js';
 import type { Recipe } from '../../../core/signing/recipe.js';
-import { type Choice, choice, choices, firstFrom, oneIn, sortByBits, type Weighted } from './cost.js';
+import {
+  type Choice,
+  choice,
+  choices,
+  firstFrom,
+  oneIn,
+  sortByBits,
+  type Weighted,
+} from './cost.js';
 import { glue, literal, type Piece, separators } from './pieces.js';
 import type { RequestPieces } from './request-pieces.js';
 import { type KeyForm, keyForms } from './secrets.js';
@@ -38,8 +50,8 @@ export function stepsOf({ links, reading }: Chain): string[] {
 }
 
 /**
- * One step per stretch of text. A token ends at the first character outside its alphabet, so a text that would
- * extend it starts a new step.
+ * One step per stretch of text. A token ends at the first character outside its alphabet, so a text
+ * that would extend it starts a new step.
  */
 function stepsOfAffix({ kind, piece: { tokens } }: AffixLink): string[] {
   const stretches: string[] = [];
@@ -88,14 +100,21 @@ interface ChainParts {
   readonly names: readonly Choice<string>[];
 }
 
-/** The digest chains that can end in the signature, the likeliest first: those with these digests, or with any. */
+/**
+ * The digest chains that can end in the signature, the likeliest first: those with these digests,
+ * or with any.
+ */
 export function digestChains(parts: ChainParts, digests: readonly string[] | undefined): Chain[] {
   const keys = keyForms(parts.forms, parts.pieces);
   const affixes = secretAffixes(parts);
   const others = digests === undefined ? [] : requestAffixes(parts);
   const most = digests === undefined ? maxChainBits : maxHintedBits;
-  const chains = parts.readings.flatMap((reading) => chainsTo(reading, keys, affixes, others, most));
-  return sortByBits(chains).filter((chain) => !digests || isDeepStrictEqual(digestsOf(chain), digests));
+  const chains = parts.readings.flatMap((reading) =>
+    chainsTo(reading, keys, affixes, others, most),
+  );
+  return sortByBits(chains).filter(
+    (chain) => !digests || isDeepStrictEqual(digestsOf(chain), digests),
+  );
 }
 
 /** A chain that takes twice as long is treated as half as likely. */
@@ -114,7 +133,12 @@ function chainsTo(
   const { algorithm } = reading;
   const last = digest(algorithm);
   const keyedLast = digest(algorithm, 'hex', true);
-  const add = (bits: number, links: readonly Link[], key: KeyForm | null = null, keyed = key !== null) => {
+  const add = (
+    bits: number,
+    links: readonly Link[],
+    key: KeyForm | null = null,
+    keyed = key !== null,
+  ) => {
     const total = bits + reading.bits + (key?.bits ?? 0) + oneIn(digestCount(links));
     if (total <= most) chains.push({ links, key, keyed, reading, bits: total });
   };
@@ -145,7 +169,11 @@ function chainsTo(
   return chains;
 }
 
-function digest(algorithm: Algorithm, format: DigestStep['format'] = 'hex', hmac = false): DigestStep {
+function digest(
+  algorithm: Algorithm,
+  format: DigestStep['format'] = 'hex',
+  hmac = false,
+): DigestStep {
   return { kind: 'digest', algorithm, hmac, format };
 }
 

@@ -20,7 +20,9 @@ export function choice<T>(value: T, bits: number): Choice<T> {
 }
 
 /** Choices by their cost: `[2.5, ',', '|']`. */
-export function choices<T>(...table: readonly (readonly [bits: number, ...values: T[]])[]): Choice<T>[] {
+export function choices<T>(
+  ...table: readonly (readonly [bits: number, ...values: T[]])[]
+): Choice<T>[] {
   return table.flatMap(([bits, ...values]) => values.map((value) => choice(value, bits)));
 }
 
@@ -53,7 +55,10 @@ export function firstFrom(things: readonly Weighted[], bits: number): number {
 }
 
 /** The cheapest item of each key, the cheapest first. */
-export function distinctBy<T extends Weighted>(things: readonly T[], key: (thing: T) => string): T[] {
+export function distinctBy<T extends Weighted>(
+  things: readonly T[],
+  key: (thing: T) => string,
+): T[] {
   const kept = new Map<string, T>();
   for (const thing of sortByBits(things)) {
     const name = key(thing);

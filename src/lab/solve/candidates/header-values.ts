@@ -1,9 +1,20 @@
 import { paramOf, type SignableRequest } from '../../../core/signing/request.js';
 import { type Choice, choice, choices, combined, distinctBy, oneIn } from './cost.js';
 import { isProof, type ParameterRole, roleOf, weights } from './parameter-roles.js';
-import { fuse, joinPieces, literal, namedToken, type Piece, percentEncoded, separators } from './pieces.js';
+import {
+  fuse,
+  joinPieces,
+  literal,
+  namedToken,
+  type Piece,
+  percentEncoded,
+  separators,
+} from './pieces.js';
 
-/** The extra values of a request, each with the cost of choosing it: those of the app, the time and a nonce first. */
+/**
+ * The extra values of a request, each with the cost of choosing it: those of the app, the time and
+ * a nonce first.
+ */
 export function headerValues({ extra }: SignableRequest): Piece[] {
   const names = usableNames(extra);
   const weightOf = (name: string) => (names.length <= 3 ? 1 : weights[headerRole(name)]);
@@ -57,8 +68,9 @@ function permutations(names: readonly string[]): (readonly string[])[] {
 }
 
 /**
- * Extra values that go together, with labels or without: all, as a sample file
- * names a value only if it is signed; those of the app, the time and a nonce; all of these but one; one with its label.
+ * Extra values that go together, with labels or without: all, as a sample file names a value only
+ * if it is signed; those of the app, the time and a nonce; all of these but one; one with its
+ * label.
  */
 export function headerLists({ extra }: SignableRequest): Choice<readonly Piece[]>[] {
   const names = usableNames(extra);
@@ -72,14 +84,19 @@ export function headerLists({ extra }: SignableRequest): Choice<readonly Piece[]
     ...butOne.map((list) => choice(list, 1.5 + oneIn(names.length))),
     ...names.map((name) => choice([name], 2 + oneIn(names.length))),
   ].filter(({ value }) => value.length > 0);
-  const ordered = chosen.flatMap((list) => combined([list], ordersOf(list.value), (_, order) => order));
+  const ordered = chosen.flatMap((list) =>
+    combined([list], ordersOf(list.value), (_, order) => order),
+  );
   const lists = combined(ordered, labels, (list, label) =>
     list.map((name) => behind(label(name), headerPiece(extra, name))),
   );
   return distinctBy(lists, ({ value }) => value.map(({ tokens }) => tokens).join('\0'));
 }
 
-/** A header that a document names, in any letter case, or else a parameter; or a header that is missing, between joiners. */
+/**
+ * A header that a document names, in any letter case, or else a parameter; or a header that is
+ * missing, between joiners.
+ */
 export interface NamedValue {
   readonly name: string;
   readonly piece: Piece;
@@ -93,11 +110,19 @@ export function namedValue(request: SignableRequest, wanted: string, join = ''):
   const token = namedToken('param', wanted);
   const missing = join === '' ? [] : [`$[\${extra:${wanted}}]`];
   const tokens = text === undefined || token === null ? missing : [token];
-  return tokens.length === 0 ? null : { name: wanted, piece: { tokens, text: text ?? '', bits: 0 } };
+  return tokens.length === 0
+    ? null
+    : { name: wanted, piece: { tokens, text: text ?? '', bits: 0 } };
 }
 
-/** The ways to write a value that a document names: behind the label that it says; or alone, behind its name, or encoded. */
-export function labelledValue({ name, piece }: NamedValue, said?: string): Choice<readonly Piece[]>[] {
+/**
+ * The ways to write a value that a document names: behind the label that it says; or alone, behind
+ * its name, or encoded.
+ */
+export function labelledValue(
+  { name, piece }: NamedValue,
+  said?: string,
+): Choice<readonly Piece[]>[] {
   if (said !== undefined) return [choice([behind(said, piece)], 0)];
   const likely = labels.slice(0, maxLabels);
   return [
@@ -106,13 +131,21 @@ export function labelledValue({ name, piece }: NamedValue, said?: string): Choic
   ];
 }
 
-/** All of them one behind the other, with the same label: as entries of the message, or as one with a text between. */
-export function labelledValues(values: readonly NamedValue[], join?: string): Choice<readonly Piece[]>[] {
+/**
+ * All of them one behind the other, with the same label: as entries of the message, or as one with
+ * a text between.
+ */
+export function labelledValues(
+  values: readonly NamedValue[],
+  join?: string,
+): Choice<readonly Piece[]>[] {
   return labels.flatMap(({ value: label, bits }) => {
     const pieces = values.map(({ name, piece }) => behind(label(name), piece));
     const joined = separators
       .filter(({ value, bits: rare }) => rare <= 4 && value !== join)
-      .map((separator) => choice([fuse(joinPieces(pieces, separator.value))], bits + separator.bits + 1));
+      .map((separator) =>
+        choice([fuse(joinPieces(pieces, separator.value))], bits + separator.bits + 1),
+      );
     return [choice(pieces, bits), ...joined];
   });
 }
@@ -121,7 +154,9 @@ function headerPiece(extra: SignableRequest['extra'], name: string): Piece {
   return { tokens: [namedToken('extra', name) ?? ''], text: extra[name] ?? '', bits: 0 };
 }
 
-/** One entry of a message, so that a separator of the entries does not come between label and value. */
+/**
+ * One entry of a message, so that a separator of the entries does not come between label and value.
+ */
 function behind(label: string, piece: Piece): Piece {
   return label === '' ? piece : fuse(literal(label), piece);
 }

@@ -9,7 +9,9 @@ import { literal, type Piece } from './pieces.js';
 import type { SearchSpace } from './search-space.js';
 import type { Grouped } from './visit-lists.js';
 
-/** The possible items of a list, each with the cost of choosing it; of what hints name, only this. */
+/**
+ * The possible items of a list, each with the cost of choosing it; of what hints name, only this.
+ */
 export function listItems(space: SearchSpace, { items }: HintedItems): Grouped<Item>[] {
   const { pieces, task } = space;
   const { steps, headers = [] } = task.hints ?? {};
@@ -28,9 +30,10 @@ export function listItems(space: SearchSpace, { items }: HintedItems): Grouped<I
       ...labelOf(task).map((label) => choice([label], 3)),
     ],
     ({ value, group = '' }) =>
-      [/^hint/.test(group) ? group : '', ...value.map(({ text, leads = false }) => `${text}\0${leads}`)].join(
-        '\0',
-      ),
+      [
+        /^hint/.test(group) ? group : '',
+        ...value.map(({ text, leads = false }) => `${text}\0${leads}`),
+      ].join('\0'),
   );
 }
 
@@ -43,7 +46,10 @@ const blanks = [1, 2, 3, 4, 5].map((count): Grouped<Item> => {
 
 /** What hints name: a list has to have all of it. */
 interface HintedItems {
-  /** The values, each alone or behind its name, or all of them; and the constants. Each is in the order of the hints. */
+  /**
+   * The values, each alone or behind its name, or all of them; and the constants. Each is in the
+   * order of the hints.
+   */
   readonly items: readonly Grouped<Item>[];
   /** Whether a list, or the beginning of one, has nothing of it twice. */
   readonly isOnce: (list: readonly Item[]) => boolean;
@@ -58,8 +64,12 @@ export function hintedItems({ task }: SearchSpace): HintedItems {
   const named = headers.flatMap((name) => namedValue(task.request, name, join) ?? []);
   const labelOf = ({ name }: NamedValue) => texts.find((text) => isLabelOf(name, text));
   const constants = texts.filter((text) => !named.some(({ name }) => isLabelOf(name, text)));
-  const together = named.length < 2 || constants.length < texts.length ? [] : labelledValues(named, join);
-  const chains = [named.map((value) => labelledValue(value, labelOf(value))), constants.map(constantItems)];
+  const together =
+    named.length < 2 || constants.length < texts.length ? [] : labelledValues(named, join);
+  const chains = [
+    named.map((value) => labelledValue(value, labelOf(value))),
+    constants.map(constantItems),
+  ];
   const items = chains.flatMap((chain, kind) =>
     chain.flatMap((all, index) =>
       all.map((item): Grouped<Item> => {
@@ -74,7 +84,8 @@ export function hintedItems({ task }: SearchSpace): HintedItems {
     ...whole.map(({ value }) => [value, named.length] as const),
   ]);
   const count = named.length + constants.length;
-  const countIn = (list: readonly Item[]) => list.reduce((sum, item) => sum + (counts.get(item) ?? 0), 0);
+  const countIn = (list: readonly Item[]) =>
+    list.reduce((sum, item) => sum + (counts.get(item) ?? 0), 0);
   return {
     items: [...items, ...whole],
     count,
@@ -85,7 +96,10 @@ export function hintedItems({ task }: SearchSpace): HintedItems {
 
 /** Whether a text is the name of a value with what separates it from the value. */
 function isLabelOf(name: string, text: string): boolean {
-  return text.length > name.length && text.replace(/[:= ]{1,2}$/, '').toLowerCase() === name.toLowerCase();
+  return (
+    text.length > name.length &&
+    text.replace(/[:= ]{1,2}$/, '').toLowerCase() === name.toLowerCase()
+  );
 }
 
 /** A text as an entry of the message, or in front of one, as a label is. */
@@ -115,7 +129,11 @@ function blockItems({ request, secret, hints }: SolveTask): Grouped<Item>[] {
     (params, index) => {
       const { select, writePairs } = compileParams({ ...recipeDefaults.params, ...params }, '');
       const text = writePairs(select(request.params, []), new Renderer(secret, request));
-      return { value: [{ tokens: ['$params'], text, bits: 0, params }], bits: 2 + index / 2, group: 'block' };
+      return {
+        value: [{ tokens: ['$params'], text, bits: 0, params }],
+        bits: 2 + index / 2,
+        group: 'block',
+      };
     },
   );
 }

@@ -21,8 +21,9 @@ type Row = readonly [
 const no = Number.POSITIVE_INFINITY;
 
 /**
- * The items of a message, each with the cost of choosing it in a place, the likeliest first. `isEncoded`: the block is
- * percent-encoded as a whole; then so are the path and the URL. An item without a text is not searched for.
+ * The items of a message, each with the cost of choosing it in a place, the likeliest first.
+ * `isEncoded`: the block is percent-encoded as a whole; then so are the path and the URL. An item
+ * without a text is not searched for.
  */
 export function itemsIn(
   place: ItemPlace,
@@ -30,7 +31,9 @@ export function itemsIn(
   isEncoded = false,
 ): Grouped<Item>[] {
   const { method, host, path, url, query, bodies, shortPaths, values, extras, extraLists } = pieces;
-  /** Where headers are signed and there are no parameters, method, path and body are signed, too. */
+  /**
+   * Where headers are signed and there are no parameters, method, path and body are signed, too.
+   */
   const signed = extras.length === 0 || values.length > 0 ? 0 : 2;
   const bodyBits = hasBody ? 0 : 4.5;
   const encodedBits = isEncoded ? 0.5 : 4;
@@ -66,7 +69,9 @@ export function itemsIn(
       (at): Row => ['target', choice([fuse(method, literal(' '), at)], 2), no, no, 4 - signed],
     ),
     ...listTargets.map((target): Row => ['target', target, no, no, 4 - signed]),
-    ...bodies.map((body): Row => ['body', choice([body], body.bits + bodyBits), 4, 0.5, 2 - signed]),
+    ...bodies.map(
+      (body): Row => ['body', choice([body], body.bits + bodyBits), 4, 0.5, 2 - signed],
+    ),
     ...values.map((value): Row => [undefined, choice([value], value.bits), 3, 3.5, 0.5]),
     ...extras.map((extra): Row => [undefined, choice([extra], extra.bits), 1, 1, 0.8]),
     ...extraLists.map((list): Row => ['headers', list, 1.5, 2, values.length === 0 ? 1 : 4]),
@@ -88,7 +93,11 @@ function withQuery(path: Piece, query: Piece): Piece {
 }
 
 /** Sequences of items up to a cost; `none` is the cost of the empty one. */
-export function sequences(items: readonly Grouped<Item>[], none: number, bound: number): Choice<Item>[] {
+export function sequences(
+  items: readonly Grouped<Item>[],
+  none: number,
+  bound: number,
+): Choice<Item>[] {
   const found: Choice<Item>[] = [choice([], none)];
   visitLists(items, bound, (list, bits) => {
     found.push(choice(list.flat(), bits));

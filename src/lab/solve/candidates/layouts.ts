@@ -35,7 +35,8 @@ function surroundings(space: SearchSpace, isEncoded: boolean): LazyList<Surround
   const tails = sortByBits(sequences(itemsIn('tail', space), hasBody ? 1 : 0.3, maxSideBits));
   const none = (fronts[0]?.bits ?? 0) + (tails[0]?.bits ?? 0);
   const used = known === undefined ? usual : [choice(known, 0.9)];
-  const key = ({ joiner, before, after }: Surroundings) => `${joiner}\0${textOf(before)}\0${textOf(after)}`;
+  const key = ({ joiner, before, after }: Surroundings) =>
+    `${joiner}\0${textOf(before)}\0${textOf(after)}`;
   return new LazyList(maxLayoutBits, key, space.room, (from, to, add) => {
     add({ before: [], after: [], joiner: '', bare: true, bits: none }, none);
     for (const { value: joiner, bits: joinerBits } of used) {
@@ -50,10 +51,14 @@ function surroundings(space: SearchSpace, isEncoded: boolean): LazyList<Surround
           const total = spent + tail.bits;
           if (total >= to) break;
           if (isEmpty && tail.value.length === 0) continue;
-          const joined = value.flatMap((piece, place) => (place === 0 ? [piece] : [between, piece]));
+          const joined = value.flatMap((piece, place) =>
+            place === 0 ? [piece] : [between, piece],
+          );
           const before = isEmpty ? [] : [glue(...joined, literal(separator))];
           const after =
-            tail.value.length === 0 ? [] : [glue(...tail.value.flatMap((piece) => [between, piece]))];
+            tail.value.length === 0
+              ? []
+              : [glue(...tail.value.flatMap((piece) => [between, piece]))];
           add({ before, after, joiner, bare: false, bits: total }, total);
         }
       }
@@ -61,7 +66,10 @@ function surroundings(space: SearchSpace, isEncoded: boolean): LazyList<Surround
   });
 }
 
-const joiners = [choice('', 0.9), ...separators.map(({ value, bits }) => choice(value, bits + 1.5))];
+const joiners = [
+  choice('', 0.9),
+  ...separators.map(({ value, bits }) => choice(value, bits + 1.5)),
+];
 const encodedJoiners = [choice('&', 0.7), ...joiners.filter(({ value }) => value !== '&')];
 /** How much likelier a line break is to join a method. */
 const lineBits = 3;
@@ -94,13 +102,20 @@ interface SecretStyle extends Weighted {
 }
 
 /** Adds the layouts within a range of costs that these surroundings are a part of. */
-type MakeLayouts = (around: LazyList<Surroundings>, range: CostRange, take: (layout: Layout) => void) => void;
+type MakeLayouts = (
+  around: LazyList<Surroundings>,
+  range: CostRange,
+  take: (layout: Layout) => void,
+) => void;
 
 const openLayouts: MakeLayouts = (around, { from, to }, take) => {
   around.visit(from, to, take);
 };
 
-/** With one of the forms of the secret; `stylesBeside` are the styles where the rest is joined with a text. */
+/**
+ * With one of the forms of the secret; `stylesBeside` are the styles where the rest is joined with
+ * a text.
+ */
 function keyedLayouts(
   forms: readonly Piece[],
   stylesBeside: (joiner: string) => readonly SecretStyle[],
@@ -141,7 +156,8 @@ const spots = choices<Spot>(
       [first, secret, end, ...before],
       [...after, last, secret],
     ],
-    (before, after, { last }, secret) => (after.length === 0 ? null : [before, [last, secret, ...after]]),
+    (before, after, { last }, secret) =>
+      after.length === 0 ? null : [before, [last, secret, ...after]],
   ],
   [
     3.5,
@@ -153,15 +169,25 @@ const spots = choices<Spot>(
 const gluedBits = 1.3;
 const glued: SecretStyle = { last: nothing, first: nothing, end: nothing, bits: gluedBits };
 
-/** Separators between the secret and the rest: the joiner of the rest, or nothing; where the rest has none, any. */
+/**
+ * Separators between the secret and the rest: the joiner of the rest, or nothing; where the rest
+ * has none, any.
+ */
 const gluedStyles = memoize((joiner: string): readonly SecretStyle[] =>
   joiner === ''
-    ? [glued, ...separators.map(({ value, bits }) => setOff(literal(value), bits + 2.5 + gluedBits))]
+    ? [
+        glued,
+        ...separators.map(({ value, bits }) => setOff(literal(value), bits + 2.5 + gluedBits)),
+      ]
     : [setOff(literal(joiner), gluedBits), { ...glued, bits: gluedBits + 2 }],
 );
 
 /** The secret as one more pair, under one of the names, or separated as pairs are. */
-function pairedStyles(names: readonly Choice<string>[], kvSep: string, pairSep: string): SecretStyle[] {
+function pairedStyles(
+  names: readonly Choice<string>[],
+  kvSep: string,
+  pairSep: string,
+): SecretStyle[] {
   const end = literal(pairSep);
   const named = names.map(({ value, bits }) => ({
     last: literal(pairSep + value + kvSep),
@@ -180,7 +206,10 @@ const maxLayoutBits = 14;
 /** Maximum cost of the items before or after the block. */
 const maxSideBits = 11;
 
-/** The cost of a secret that is in the layout, the block or the digest chain more than once, or nowhere. */
+/**
+ * The cost of a secret that is in the layout, the block or the digest chain more than once, or
+ * nowhere.
+ */
 export function secretCost(...places: readonly boolean[]): number {
   const count = places.filter((isThere) => isThere).length;
   return count === 0 ? absentBits : (count - 1) * doubledBits;
@@ -196,7 +225,10 @@ export interface LayoutText {
   readonly layout: Layout;
 }
 
-/** Layouts of one kind: without the secret, with the secret joined on, or with the secret as one more pair. */
+/**
+ * Layouts of one kind: without the secret, with the secret joined on, or with the secret as one
+ * more pair.
+ */
 export interface LayoutKind {
   /** Whether the layouts contain the secret. */
   readonly keyed: boolean;
@@ -227,7 +259,11 @@ export function layoutKinds(space: SearchSpace) {
   };
 }
 
-function layoutTexts(around: LazyList<Surroundings>, room: Room, make: MakeLayouts): LazyList<LayoutText> {
+function layoutTexts(
+  around: LazyList<Surroundings>,
+  room: Room,
+  make: MakeLayouts,
+): LazyList<LayoutText> {
   const key = ({ before, after }: LayoutText) => `${before}\0${after}`;
   return new LazyList<LayoutText>(maxLayoutBits, key, room, (from, to, add) => {
     make(around, { from, to }, (layout) => {

@@ -3,7 +3,10 @@ export type Add<T> = (item: T, bits: number) => void;
 /** Adds the items that cost from `from` to below `to`, in any order; others are ignored. */
 type Make<T> = (from: number, to: number, add: Add<T>) => void;
 
-/** What the lists of a search may still hold, in characters: it bounds their memory, and the time to make them. */
+/**
+ * What the lists of a search may still hold, in characters: it bounds their memory, and the time to
+ * make them.
+ */
 export interface Room {
   left: number;
 }
@@ -18,7 +21,10 @@ const itemCharacters = 100;
 const steps = 8;
 export const costStep = 1 / steps;
 
-/** The cost in the resolution of lists: sums of such costs fall into exactly one of two adjacent ranges. */
+/**
+ * The cost in the resolution of lists: sums of such costs fall into exactly one of two adjacent
+ * ranges.
+ */
 export function rounded(bits: number): number {
   return Math.floor(bits * steps) / steps;
 }
@@ -27,8 +33,8 @@ export function rounded(bits: number): number {
 const firstStage = 6;
 
 /**
- * Items by cost, the cheapest first, made only as far as they are needed: most searches end long before the
- * expensive ones.
+ * Items by cost, the cheapest first, made only as far as they are needed: most searches end long
+ * before the expensive ones.
  */
 export class LazyList<T> {
   /** A lower bound of the costs. */
@@ -46,7 +52,10 @@ export class LazyList<T> {
   readonly #cheaper: number[];
   #made: number;
 
-  /** `maxBits` bounds the cost, and `least` is below all; of items with the same `key` only the cheapest is kept. */
+  /**
+   * `maxBits` bounds the cost, and `least` is below all; of items with the same `key` only the
+   * cheapest is kept.
+   */
   constructor(maxBits: number, key: (item: T) => string, room: Room, make: Make<T>, least = 0) {
     this.least = rounded(least);
     this.#made = Math.floor(least);
@@ -58,8 +67,8 @@ export class LazyList<T> {
   }
 
   /**
-   * The number of items that cost less than `bound`: they are `items[0]` to `items[count - 1]`. Exact for a rounded
-   * bound.
+   * The number of items that cost less than `bound`: they are `items[0]` to `items[count - 1]`.
+   * Exact for a rounded bound.
    */
   countBelow(bound: number): number {
     while (this.#made < bound && this.#made < this.#maxBits) {

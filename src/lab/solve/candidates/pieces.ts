@@ -21,7 +21,9 @@ export interface Piece extends Weighted {
 export const nothing: Piece = { tokens: [], text: '', bits: 0 };
 
 export function literal(text: string, bits = 0): Piece {
-  return text === '' ? { ...nothing, bits } : { tokens: [text.replaceAll('$', '$$$$')], text, bits };
+  return text === ''
+    ? { ...nothing, bits }
+    : { tokens: [text.replaceAll('$', '$$$$')], text, bits };
 }
 
 export function glue(...pieces: readonly Piece[]): Piece {
@@ -88,7 +90,11 @@ export function modifierNamed(name: string): (text: string) => string {
 
 /** A piece of one token, percent-encoded. */
 export function percentEncoded({ tokens, text, ...piece }: Piece): Piece {
-  return { ...piece, tokens: tokens.map((token) => `${token}.rfc3986`), text: encoders.rfc3986(text) };
+  return {
+    ...piece,
+    tokens: tokens.map((token) => `${token}.rfc3986`),
+    text: encoders.rfc3986(text),
+  };
 }
 
 /** Separators of two texts, except for the empty one, the likeliest first. */

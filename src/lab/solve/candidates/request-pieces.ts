@@ -14,7 +14,10 @@ export interface RequestPieces {
   readonly shortPaths: readonly Piece[];
   /** The raw body, and its digests. */
   readonly bodies: readonly Piece[];
-  /** Values of parameters, each with the cost of choosing it, except for names that a token cannot hold. */
+  /**
+   * Values of parameters, each with the cost of choosing it, except for names that a token cannot
+   * hold.
+   */
   readonly values: readonly Piece[];
   /** Extra values of the sample, each with the cost of choosing it. */
   readonly extras: readonly Piece[];

@@ -25,7 +25,10 @@ export interface SearchSpace {
 /** Characters: with what else there is, a search takes less than 300 MB. */
 const allRoom = 80_000_000;
 
-/** Collects the possible parts of a rule: of parts with the same text in this request only the likeliest. */
+/**
+ * Collects the possible parts of a rule: of parts with the same text in this request only the
+ * likeliest.
+ */
 export function searchSpace(task: SolveTask): SearchSpace {
   const { request, secret } = task;
   const { params, body } = request;
@@ -38,7 +41,10 @@ export function searchSpace(task: SolveTask): SearchSpace {
   };
   const forms = distinctPieces(secretForms(secret, pieces));
   const names = secretNames(params);
-  const chains = digestChains({ readings: readSignature(task), forms, pieces, names }, task.hints?.steps);
+  const chains = digestChains(
+    { readings: readSignature(task), forms, pieces, names },
+    task.hints?.steps,
+  );
   return {
     task,
     pieces,

@@ -1,8 +1,21 @@
 import { decodeKey } from '../../../core/signing/digest-steps.js';
-import { type KeyDecoding, type KeyRule, type Recipe, unlessRefused } from '../../../core/signing/recipe.js';
+import {
+  type KeyDecoding,
+  type KeyRule,
+  type Recipe,
+  unlessRefused,
+} from '../../../core/signing/recipe.js';
 import type { Param } from '../../../core/signing/request.js';
 import type { Secret } from '../../../core/signing/secret.js';
-import { type Choice, choice, choices, combined, distinctBy, sortByBits, type Weighted } from './cost.js';
+import {
+  type Choice,
+  choice,
+  choices,
+  combined,
+  distinctBy,
+  sortByBits,
+  type Weighted,
+} from './cost.js';
 import { changed, glue, joinPieces, literal, modifierNamed, type Piece } from './pieces.js';
 import type { RequestPieces } from './request-pieces.js';
 
@@ -17,13 +30,16 @@ const modifiersOfSecrets = choices<string>(
 );
 
 /**
- * Texts that can be in the place of the secret: the secret, a digest of it, a digest of it with one or two values. The
- * key of a sub is rarely anything but the secret with what identifies the app, the session or the time.
+ * Texts that can be in the place of the secret: the secret, a digest of it, a digest of it with one
+ * or two values. The key of a sub is rarely anything but the secret with what identifies the app,
+ * the session or the time.
  */
 export function secretForms(secret: Secret, pieces: RequestPieces): Piece[] {
   const text = secret.reveal();
   const plain: Piece = { tokens: ['$secret'], text, bits: 0.1 };
-  const modified = modifiersOfSecrets.map(({ value, bits }) => changed('$secret', text, value, bits));
+  const modified = modifiersOfSecrets.map(({ value, bits }) =>
+    changed('$secret', text, value, bits),
+  );
   const subs = [plain, changed('$secret', text, 'upper', 4)].flatMap((form) =>
     withValues(form, pieces, choices([0, ''], [3, '&'])).flatMap(digestsOf),
   );
@@ -42,7 +58,9 @@ function withValues(
     choice([secret, one], 1),
     ...known
       .filter((two) => two !== one)
-      .flatMap((two) => choices([1, [one, two, secret]], [2, [secret, one, two]], [3, [one, secret, two]])),
+      .flatMap((two) =>
+        choices([1, [one, two, secret]], [2, [secret, one, two]], [3, [one, secret, two]]),
+      ),
   ]);
   return combined(orders, between, joinPieces).map(({ value, bits }) => ({
     ...value,
@@ -66,7 +84,10 @@ const common: readonly (readonly [bits: number, names: string])[] = [
   [0.8, 'key'],
   [3, 'secret appSecret app_secret appsecret'],
   [4, 'appkey app_key appKey secretKey secret_key secretkey'],
-  [5, 'AppSecret AppKey signKey sign_key signkey token apiKey api_key apikey KEY Key SECRET Secret'],
+  [
+    5,
+    'AppSecret AppKey signKey sign_key signkey token apiKey api_key apikey KEY Key SECRET Secret',
+  ],
   [
     6,
     'apiSecret api_secret apisecret client_secret clientSecret partnerKey partner_key merchantKey merchant_key mch_key md5key md5Key sk',
@@ -82,12 +103,17 @@ const common: readonly (readonly [bits: number, names: string])[] = [
 ];
 
 /**
- * Possible names of the secret in the message: the common ones, and those that the naming of the request suggests
- * (`mch_id` suggests `mch_key` and `mch_secret`).
+ * Possible names of the secret in the message: the common ones, and those that the naming of the
+ * request suggests (`mch_id` suggests `mch_key` and `mch_secret`).
  */
 export function secretNames(params: readonly Param[]): Choice<string>[] {
-  const known = common.flatMap(([bits, names]) => names.split(' ').map((name) => choice(name, bits)));
-  return distinctBy([...known, ...params.flatMap(([name]) => relatedNames(name))], ({ value }) => value);
+  const known = common.flatMap(([bits, names]) =>
+    names.split(' ').map((name) => choice(name, bits)),
+  );
+  return distinctBy(
+    [...known, ...params.flatMap(([name]) => relatedNames(name))],
+    ({ value }) => value,
+  );
 }
 
 const identifier = /^(.+?)([_-]?)(id|key|no|code)$/i;
@@ -123,7 +149,10 @@ const decodings = choices<KeyDecoding>([4, 'hex'], [4.5, 'base64'], [6.5, 'base6
 /** Digests of the secret whose bytes are the key. */
 const rawDigests = choices<string>([6.5, 'sha256'], [7, 'md5'], [8, 'sha1']);
 
-/** The keys of HMAC steps: the secret as it is or decoded, its other forms, and the secret with values. */
+/**
+ * The keys of HMAC steps: the secret as it is or decoded, its other forms, and the secret with
+ * values.
+ */
 export function keyForms(forms: readonly Piece[], pieces: RequestPieces): KeyForm[] {
   const [plain, ...others] = forms;
   if (plain === undefined) return [];
@@ -137,11 +166,22 @@ export function keyForms(forms: readonly Piece[], pieces: RequestPieces): KeyFor
     asKey(changed('$secret', plain.text, value, bits), 'hex', bits),
   );
   const decoded = decodings.flatMap(({ value, bits }) => asKey(plain, value, bits, /^.{16,}$/));
-  return sortByBits([...texts.flatMap((piece) => asKey(piece, 'utf8', piece.bits)), ...decoded, ...raw]);
+  return sortByBits([
+    ...texts.flatMap((piece) => asKey(piece, 'utf8', piece.bits)),
+    ...decoded,
+    ...raw,
+  ]);
 }
 
-function asKey({ tokens, text, sub }: Piece, decode: KeyDecoding, bits: number, shape = /^/): KeyForm[] {
+function asKey(
+  { tokens, text, sub }: Piece,
+  decode: KeyDecoding,
+  bits: number,
+  shape = /^/,
+): KeyForm[] {
   if (!shape.test(text)) return [];
   const bytes = unlessRefused(() => decodeKey(text, decode));
-  return bytes === null ? [] : [{ rule: { tokens, decode }, bytes, bits, ...(sub !== undefined && { sub }) }];
+  return bytes === null
+    ? []
+    : [{ rule: { tokens, decode }, bytes, bits, ...(sub !== undefined && { sub }) }];
 }

@@ -25,7 +25,10 @@ export interface SignatureReading extends Weighted {
 /** The shortest digest that cannot match by chance, in hex digits. */
 const shortestHex = 16;
 
-/** Every interpretation of a signature by its length and alphabet; none where no recipe can write such a text. */
+/**
+ * Every interpretation of a signature by its length and alphabet; none where no recipe can write
+ * such a text.
+ */
 export function readSignature({
   signature,
   request,
@@ -35,10 +38,15 @@ export function readSignature({
   if (whole.length > 0) return whole;
   // The text around a digest is sent, so it cannot hold the secret, and a recipe must not either.
   const hidden = literal(secret.reveal()).tokens.join('');
-  return readAmid(signature, request).filter(({ after }) => !after.some((step) => step.includes(hidden)));
+  return readAmid(signature, request).filter(
+    ({ after }) => !after.some((step) => step.includes(hidden)),
+  );
 }
 
-/** Digests with text around them: hex amid other text (`d5bc…,1453014943466`), and base64 behind a label (`KEY:…`). */
+/**
+ * Digests with text around them: hex amid other text (`d5bc…,1453014943466`), and base64 behind a
+ * label (`KEY:…`).
+ */
 const shapesAmid = [
   /^(.*?)(?<![\da-z])([\da-f]{128}|[\da-f]{64}|[\da-f]{40}|[\da-f]{32})(?![\da-z])(.*)$/is,
   /^(.*[=: ,.])([\w+/-]{22,}={0,2})$/s,
@@ -59,12 +67,19 @@ function readAmid(signature: string, request: SignableRequest): SignatureReading
   });
 }
 
-/** base64url with the padding of base64, which a recipe appends. A digest without - and _ is likelier base64. */
+/**
+ * base64url with the padding of base64, which a recipe appends. A digest without - and _ is
+ * likelier base64.
+ */
 function readPadded(text: string): SignatureReading[] {
   const [, digest = '', padding = ''] = /^([\w-]+)(={1,2})$/.exec(text) ?? [];
   if (padding === '' || text.length % 4 !== 0) return [];
   const bits = /[-_]/.test(digest) ? 1 : 6;
-  return readAs('base64url', digest).map((reading) => ({ ...reading, after: [`append:${padding}`], bits }));
+  return readAs('base64url', digest).map((reading) => ({
+    ...reading,
+    after: [`append:${padding}`],
+    bits,
+  }));
 }
 
 /** Base64 without its padding. */
@@ -75,8 +90,8 @@ function readUnpadded(text: string): SignatureReading[] {
 }
 
 /**
- * The text with the values of parameters and headers, and the days of times, replaced by tokens, where they are too
- * long to occur by accident.
+ * The text with the values of parameters and headers, and the days of times, replaced by tokens,
+ * where they are too long to occur by accident.
  */
 function asTemplate(text: string, request: SignableRequest): string {
   const { params, extra } = request;
@@ -87,7 +102,10 @@ function asTemplate(text: string, request: SignableRequest): string {
   const known = values.flatMap(([source, name, value]) => {
     const token = bracedToken(source, name);
     const day = modifierNamed('date')(value);
-    return [[token, value] as const, ...(/^20\d{6}$/.test(day) ? [[`${token}.date`, day] as const] : [])];
+    return [
+      [token, value] as const,
+      ...(/^20\d{6}$/.test(day) ? [[`${token}.date`, day] as const] : []),
+    ];
   });
   const longest = known.sort(([, one], [, other]) => other.length - one.length);
   const found = longest.find(([, value]) => value.length >= 4 && text.includes(value));

@@ -11,9 +11,10 @@ export interface Grouped<T> extends Choice<T> {
 }
 
 /**
- * Visits every ordered selection of the items that has a cost within `bound`. `visit` gets a list, which it must not
- * keep, and its cost; where it returns false, no list with this beginning is visited. The cost of an item depends
- * on what is left to choose from, so the last of many is nearly free.
+ * Visits every ordered selection of the items that has a cost within `bound`. `visit` gets a list,
+ * which it must not keep, and its cost; where it returns false, no list with this beginning is
+ * visited. The cost of an item depends on what is left to choose from, so the last of many is
+ * nearly free.
  */
 export function visitLists<T>(
   items: readonly Grouped<T>[],

@@ -15,10 +15,17 @@ interface FoundParts {
 }
 
 /**
- * The recipe of these parts; null where they need two different subs or two base paths, or where the language
- * refuses it, such as one that replaces characters of the secret.
+ * The recipe of these parts; null where they need two different subs or two base paths, or where
+ * the language refuses it, such as one that replaces characters of the secret.
  */
-export function assembleRecipe({ params, message, join, block, change, chain }: FoundParts): Recipe | null {
+export function assembleRecipe({
+  params,
+  message,
+  join,
+  block,
+  change,
+  chain,
+}: FoundParts): Recipe | null {
   const subs = new Map<string, Recipe['sub']>();
   for (const sub of [subOf(chain), ...message.map((piece) => piece.sub)]) {
     if (sub !== undefined) subs.set(JSON.stringify(sub), sub);
@@ -50,7 +57,8 @@ function mergeLiterals(tokens: readonly string[]): string[] {
   const merged: string[] = [];
   for (const token of tokens) {
     const last = merged.at(-1);
-    if (last !== undefined && isLiteral(last) && isLiteral(token)) merged[merged.length - 1] = last + token;
+    if (last !== undefined && isLiteral(last) && isLiteral(token))
+      merged[merged.length - 1] = last + token;
     else merged.push(token);
   }
   return merged;

@@ -17,7 +17,12 @@ import {
 } from '../candidates/block-texts.js';
 import type { Chain } from '../candidates/chains.js';
 import { type CostRange, lessSpent } from '../candidates/cost.js';
-import { type LayoutKind, type LayoutText, layoutKinds, secretCost } from '../candidates/layouts.js';
+import {
+  type LayoutKind,
+  type LayoutText,
+  layoutKinds,
+  secretCost,
+} from '../candidates/layouts.js';
 import { type LazyList, rounded } from '../candidates/lazy-list.js';
 import { nothing } from '../candidates/pieces.js';
 import type { SearchSpace } from '../candidates/search-space.js';
@@ -26,12 +31,14 @@ import type { Fits } from './compiled-chain.js';
 import type { Share, Work } from './shares.js';
 
 /**
- * A product with less room than this between its cheapest candidate and the bound is not split: one part tries all
- * of it.
+ * A product with less room than this between its cheapest candidate and the bound is not split: one
+ * part tries all of it.
  */
 const partedBits = 12;
 
-/** Maximum cost of a block, and of a layout, where the block or the message is changed as a whole. */
+/**
+ * Maximum cost of a block, and of a layout, where the block or the message is changed as a whole.
+ */
 const maxChangedBits = 12;
 
 /** Blocks of one or more shapes. */
@@ -48,8 +55,8 @@ interface Group extends Blocks {
 }
 
 /**
- * Searches messages with a parameter block. The parts of a share divide the small products among them, and split
- * each large one.
+ * Searches messages with a parameter block. The parts of a share divide the small products among
+ * them, and split each large one.
  */
 export function blockSearch(
   space: SearchSpace,
@@ -119,7 +126,12 @@ function shapeBlocks(space: SearchSpace): ShapeBlocks[] {
     const isEnd = shape.value.pairEnd === '$secret';
     return (isEnd ? [false] : [false, true]).map((secretIn) => ({
       shape: shape.value,
-      blocks: blockTexts({ shape, arrangements: arrangements(blockKind(shape), secretIn), writings, space }),
+      blocks: blockTexts({
+        shape,
+        arrangements: arrangements(blockKind(shape), secretIn),
+        writings,
+        space,
+      }),
       keyed: secretIn || isEnd,
     }));
   });
@@ -148,8 +160,9 @@ interface Product {
 }
 
 /**
- * Tries the candidates of a product whose total cost is within the range. The shorter list is the outer loop, so
- * that the inner loop, a stretch of the longer list, is long. A part is every `parts`-th round of the outer loop.
+ * Tries the candidates of a product whose total cost is within the range. The shorter list is the
+ * outer loop, so that the inner loop, a stretch of the longer list, is long. A part is every
+ * `parts`-th round of the outer loop.
  */
 function tryProduct(product: Product, work: Work, part: number, parts: number): void {
   const { blocks, layouts, block, message, fits, range, spent } = product;
@@ -180,7 +193,9 @@ function tryProduct(product: Product, work: Work, part: number, parts: number): 
       }
     }
   };
-  if (blocks.countBelow(range.to - layouts.cheapest) < layouts.countBelow(range.to - blocks.cheapest))
+  if (
+    blocks.countBelow(range.to - layouts.cheapest) < layouts.countBelow(range.to - blocks.cheapest)
+  )
     tryRounds(blocks, layouts, tryPair);
   else tryRounds(layouts, blocks, (layout, text) => tryPair(text, layout));
 }

@@ -14,8 +14,8 @@ export type Fits = (message: string) => boolean;
 type Text = string | Buffer;
 
 /**
- * One-shot digests, and the two halves of each HMAC prepared. The result is the one of `computeDigest`, which takes a
- * recipe instead of a chain.
+ * One-shot digests, and the two halves of each HMAC prepared. The result is the one of
+ * `computeDigest`, which takes a recipe instead of a chain.
  */
 export function compileChain({ links, key, reading }: Chain): Fits {
   const { digest: wanted, cut } = reading;
@@ -48,7 +48,10 @@ function compileLink(
   return (text) => (typeof text === 'string' ? affix + text : Buffer.concat([bytes, text]));
 }
 
-function compileDigest({ algorithm, hmac, format }: DigestStep, key: Buffer | null): (text: Text) => Text {
+function compileDigest(
+  { algorithm, hmac, format }: DigestStep,
+  key: Buffer | null,
+): (text: Text) => Text {
   // A raw digest by way of base64: faster than as a buffer.
   const write = (data: Text) =>
     format === 'raw'
@@ -58,7 +61,11 @@ function compileDigest({ algorithm, hmac, format }: DigestStep, key: Buffer | nu
 }
 
 /** RFC 2104 as two one-shot digests over reused buffers: twice as fast as `createHmac`. */
-function compileHmac(algorithm: Algorithm, key: Buffer, write: (data: Buffer) => Text): (text: Text) => Text {
+function compileHmac(
+  algorithm: Algorithm,
+  key: Buffer,
+  write: (data: Buffer) => Text,
+): (text: Text) => Text {
   const { blockBytes: block } = algorithmFacts[algorithm];
   const padded = Buffer.alloc(block);
   padded.set(key.length > block ? hash(algorithm, key, 'buffer') : key);
@@ -72,12 +79,14 @@ function compileHmac(algorithm: Algorithm, key: Buffer, write: (data: Buffer) =>
 }
 
 /**
- * The inner digest in base64, the fastest to write into a buffer. A pad of ASCII characters, as an ASCII key has,
- * is used as text.
+ * The inner digest in base64, the fastest to write into a buffer. A pad of ASCII characters, as an
+ * ASCII key has, is used as text.
  */
 function compileInner(algorithm: Algorithm, pad: Buffer): (text: Text) => string {
-  const inBytes = (text: Text) => hash(algorithm, Buffer.concat([pad, Buffer.from(text)]), 'base64');
+  const inBytes = (text: Text) =>
+    hash(algorithm, Buffer.concat([pad, Buffer.from(text)]), 'base64');
   if (pad.some((byte) => byte > 0x7f)) return inBytes;
   const padText = pad.toString('latin1');
-  return (text) => (typeof text === 'string' ? hash(algorithm, padText + text, 'base64') : inBytes(text));
+  return (text) =>
+    typeof text === 'string' ? hash(algorithm, padText + text, 'base64') : inBytes(text);
 }

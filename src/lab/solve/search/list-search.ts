@@ -23,8 +23,8 @@ import type { Share, Work } from './shares.js';
 const listBits = 2;
 
 /**
- * Maximum cost of a list, without its joiner and its changes: where there are headers, which rules sign in long lists,
- * and of a list that holds all that hints name.
+ * Maximum cost of a list, without its joiner and its changes: where there are headers, which rules
+ * sign in long lists, and of a list that holds all that hints name.
  */
 const maxListBits = 16;
 const maxHeaderBits = 20;
@@ -60,7 +60,11 @@ const gluedPlaces = choices<SecretPlace>(
     (parts, secret, together) =>
       parts.map((part, index) => (index < parts.length - 1 ? part : together(part, secret))),
   ],
-  [4, (parts, secret, together) => parts.map((part, index) => (index > 0 ? part : together(secret, part)))],
+  [
+    4,
+    (parts, secret, together) =>
+      parts.map((part, index) => (index > 0 ? part : together(secret, part))),
+  ],
 );
 
 /** The way from a list to a digest. */
@@ -74,12 +78,16 @@ interface Finish extends Weighted {
 }
 
 /** The ways to turn a list into a digest that cost at most `bound`, the likeliest first. */
-function finishesOf({ forms, secretNames, chains, task, pieces }: SearchSpace, bound: number): Finish[] {
+function finishesOf(
+  { forms, secretNames, chains, task, pieces }: SearchSpace,
+  bound: number,
+): Finish[] {
   const known = task.hints?.join;
   const usual = pieces.extras.length > 0 ? headerJoiners : listJoiners;
   const joiners = known === undefined ? usual : [choice(known, 0.7)];
   const places = [...usualPlaces, ...(known ? gluedPlaces : [])];
-  const named = known === undefined ? [] : secretNames.flatMap((name) => namedSecret(forms[0], name));
+  const named =
+    known === undefined ? [] : secretNames.flatMap((name) => namedSecret(forms[0], name));
   const all = sortByBits([...forms, ...named]);
   const finishes: Finish[] = [];
   for (const chain of chains) {
@@ -105,8 +113,13 @@ function namedSecret(plain: Piece | undefined, { value, bits }: Choice<string>):
   return plain === undefined ? [] : [{ ...fuse(literal(`${value}=`), plain), bits: bits + 3 }];
 }
 
-/** The places of the secret, depending on whether the chain contains it too, the likeliest first. */
-function secretPlaces(places: readonly Choice<SecretPlace>[], keyedChain: boolean): Choice<SecretPlace>[] {
+/**
+ * The places of the secret, depending on whether the chain contains it too, the likeliest first.
+ */
+function secretPlaces(
+  places: readonly Choice<SecretPlace>[],
+  keyedChain: boolean,
+): Choice<SecretPlace>[] {
   return sortByBits([
     choice(nowhere, keyedChain ? 0.3 : 7),
     ...places.map(({ value, bits }) => choice(value, keyedChain ? bits + 3 : bits)),
@@ -130,8 +143,8 @@ const maxHintedFinishBits = 20;
 const emptyBits = 7;
 
 /**
- * Searches messages without a parameter block: a few values and parts of the request in a fixed order, and the
- * secret.
+ * Searches messages without a parameter block: a few values and parts of the request in a fixed
+ * order, and the secret.
  */
 export function listSearch(
   space: SearchSpace,
@@ -151,7 +164,8 @@ export function listSearch(
     const maxBits = Math.min(bound, to - listBits - (finishes[0]?.bits ?? 0));
     // An empty message, where the key holds everything.
     const spent = listBits + emptyBits;
-    if (part === 0 && count === 0) tryList([], finishes, fitsOf, spent, lessSpent(share, spent), work);
+    if (part === 0 && count === 0)
+      tryList([], finishes, fitsOf, spent, lessSpent(share, spent), work);
     let branch = 0;
     visitLists(items, maxBits, (list, bits) => {
       work.look();

@@ -17,10 +17,14 @@ export class Search {
     const lists = listSearch(space, fitsOf);
     const { headers = [], constants = [] } = task.hints ?? {};
     // What hints name is rarely around a block of parameters, and the lists that have it are deep.
-    this.#searches = headers.length + constants.length > 0 ? [lists] : [blockSearch(space, fitsOf), lists];
+    this.#searches =
+      headers.length + constants.length > 0 ? [lists] : [blockSearch(space, fitsOf), lists];
   }
 
-  /** Tries the candidates of a share until one fits, the time is over, or the lists have no more room. */
+  /**
+   * Tries the candidates of a share until one fits, the time is over, or the lists have no more
+   * room.
+   */
   run(share: Share, isOver = () => false): Tally {
     const work = new Work(isOver);
     try {

@@ -1,6 +1,9 @@
 import type { CostRange, RecipeCandidate } from '../candidates/cost.js';
 
-/** The candidates to try: those in a range of costs, and of these every `parts`-th, beginning with `part`. */
+/**
+ * The candidates to try: those in a range of costs, and of these every `parts`-th, beginning with
+ * `part`.
+ */
 export interface Share extends CostRange {
   readonly part: number;
   readonly parts: number;
@@ -63,7 +66,10 @@ const shareSize = 300_000;
 /** Maximum cost of a candidate, in bits. */
 export const maxBits = 44;
 
-/** A search by hints ends after so many candidates: a rule that a document describes is among the first. */
+/**
+ * A search by hints ends after so many candidates: a rule that a document describes is among the
+ * first.
+ */
 export const maxHinted = 2_000_000;
 
 /** The extent of a search. */
@@ -125,10 +131,17 @@ export class ShareQueue {
     return share;
   }
 
-  /** Records the result of a share. The number of its candidates determines how the next bands are split. */
+  /**
+   * Records the result of a share. The number of its candidates determines how the next bands are
+   * split.
+   */
   note(share: Share, { tried, hit, isCut }: Tally): void {
     const { total } = this;
-    this.#total = { tried: total.tried + tried, hit: total.hit ?? hit, isCut: total.isCut || isCut };
+    this.#total = {
+      tried: total.tried + tried,
+      hit: total.hit ?? hit,
+      isCut: total.isCut || isCut,
+    };
     if (isCut) return;
     this.#open.delete(share);
     if (share.from !== this.from) return;
@@ -145,7 +158,8 @@ export class ShareQueue {
     const { to: from, parts } = this.#band;
     const to = firstBounds.find((bound) => bound > from) ?? from + bandBits;
     // With many threads, a band may be handed out before any of its shares is recorded.
-    this.#expected = (this.#done === 0 ? this.#expected : (this.#tried / this.#done) * parts) * growth;
+    this.#expected =
+      (this.#done === 0 ? this.#expected : (this.#tried / this.#done) * parts) * growth;
     this.#band = { from, to, parts: Math.max(1, Math.ceil(this.#expected / shareSize)) };
     this.#next = 0;
     this.#tried = 0;

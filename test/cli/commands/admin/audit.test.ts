@@ -13,10 +13,15 @@ it('admin audit prints what is asked for, a JSON object a line, and takes no val
   await admin.close();
   const run = (args: string[], stdin = '') =>
     machine.run(['admin', ...args, '--database', machine.database], { stdin });
-  const lines = (text: string) => text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+  const lines = (text: string) =>
+    text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
 
   const everything = await run(['audit', '--limit', 'unlimited', '--since', '24h', '-o', 'ndjson']);
-  expect(lines(everything.stdout).map(({ action }) => action)).toEqual(['user show', 'user put', 'user put']);
+  expect(lines(everything.stdout).map(({ action }) => action)).toEqual([
+    'user show',
+    'user put',
+    'user put',
+  ]);
   const mine = ['audit', '--tenant-code', 'acme', '--primary-key', 'mobile', '-o', 'ndjson'];
   const byValue = await run(mine, '13800138000\n');
   expect(lines(byValue.stdout)).toMatchObject([
@@ -36,7 +41,10 @@ it('admin audit prints what is asked for, a JSON object a line, and takes no val
 
 it.each([
   [['audit', '--union-id', 'u001'], 'the tenant of the user is missing'],
-  [['audit', '--tenant-code', 'acme', '--union-id', 'u', '--primary-key', 'mobile'], 'either --union-id or'],
+  [
+    ['audit', '--tenant-code', 'acme', '--union-id', 'u', '--primary-key', 'mobile'],
+    'either --union-id or',
+  ],
   [['user', 'digest', '--tenant-code', 'acme'], 'either --union-id or'],
   // Of a variable that is not set: "nobody" would be the wrong answer.
   ...['--union-id', '--primary-key', '--tenant-code', '--app-key', '--action'].map(
@@ -47,7 +55,12 @@ it.each([
   [['audit', '--limit', 'all'], 'Give a number from 1, or "unlimited"'],
 ])('refuses %j', async (args, message) => {
   using machine = new Machine();
-  const { status, stdout, stderr } = await machine.run(['admin', ...args, '--database', ':memory:']);
+  const { status, stdout, stderr } = await machine.run([
+    'admin',
+    ...args,
+    '--database',
+    ':memory:',
+  ]);
   expect([status, stdout]).toEqual([2, '']);
   expect(stderr).toContain(message);
 });

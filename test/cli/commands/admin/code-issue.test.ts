@@ -13,7 +13,10 @@ it('issues a code to the user of each row, and names the rows without a user', a
   const put = ids.map((union_id) => JSON.stringify({ tenant_code: 'acme', union_id })).join('\n');
   expect((await admin(['user', 'put'], put)).status).toBe(0);
 
-  writeFileSync(join(machine.folder, 'users.csv'), `vip,id\n${ids.map((id) => `1,${id}\n`).join('')}`);
+  writeFileSync(
+    join(machine.folder, 'users.csv'),
+    `vip,id\n${ids.map((id) => `1,${id}\n`).join('')}`,
+  );
   const all = await issue(
     '--from users.csv --union-id-column id --names mobile --uses 2 --ttl 2h'.split(' '),
   );
@@ -33,7 +36,9 @@ it('issues a code to the user of each row, and names the rows without a user', a
   expect(counts.reduce((sum: number, count: number) => sum + count)).toBe(1100);
 
   // What is issued is printed, and nothing is where a row is invalid.
-  const rows = ['u1', 'nobody', 'u2'].map((union_id) => `${JSON.stringify({ union_id })}\n`).join('');
+  const rows = ['u1', 'nobody', 'u2']
+    .map((union_id) => `${JSON.stringify({ union_id })}\n`)
+    .join('');
   const some = await issue(['--from', '-', '--format', 'ndjson', '-o', 'csv'], rows);
   expect(some.status).toBe(6);
   expect(some.stdout.match(/,u[12],/g)).toEqual([',u1,', ',u2,']);

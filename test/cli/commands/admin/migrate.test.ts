@@ -6,10 +6,15 @@ it('migrates a database apart from the service, which says how where that is wan
   using machine = new Machine();
   const serve = ['serve', '--no-migrate', '--port', '0'];
   const missing = await machine.run([...serve, '--database', 'new.db']);
-  expect([missing.status, missing.stderr]).toEqual([2, expect.stringContaining('userinfo admin migrate')]);
+  expect([missing.status, missing.stderr]).toEqual([
+    2,
+    expect.stringContaining('userinfo admin migrate'),
+  ]);
   const migrate = ['admin', 'migrate', '--database', 'new.db', '--json'];
   // Of several at once, one does it.
-  const ran = await Promise.all([1, 2, 3].map(async () => JSON.parse((await machine.run(migrate)).stdout)));
+  const ran = await Promise.all(
+    [1, 2, 3].map(async () => JSON.parse((await machine.run(migrate)).stdout)),
+  );
   const [{ to }] = ran;
   expect(to).toBeGreaterThan(0);
   expect(ran.map(({ from }) => from).sort()).toEqual([0, to, to]);
@@ -23,6 +28,13 @@ it('migrates a database apart from the service, which says how where that is wan
   const service = machine.start([...serve, '--database', 'new.db']);
   await printedBy(service, /listening on/);
   service.kill('SIGKILL');
-  const audit = await machine.run(['admin', 'audit', '--database', 'new.db', '--query', '[*].subject']);
+  const audit = await machine.run([
+    'admin',
+    'audit',
+    '--database',
+    'new.db',
+    '--query',
+    '[*].subject',
+  ]);
   expect(audit.stdout).toContain(`schema 0 to ${to}`);
 });

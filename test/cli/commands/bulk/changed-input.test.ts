@@ -40,7 +40,8 @@ const filler = (i: number, mark: string) =>
       .toFixed(8)
       .slice(-8),
   ).join('');
-const rows = (mark: string) => Array.from({ length: rowCount }, (_, i) => `u${i},${filler(i, mark)}\n`);
+const rows = (mark: string) =>
+  Array.from({ length: rowCount }, (_, i) => `u${i},${filler(i, mark)}\n`);
 const header = 'union_id,v\n';
 const content = header + rows('checked').join('');
 
@@ -81,7 +82,12 @@ describe('an input that is changed while it is sent stops the run', () => {
       Buffer.from(content),
       Buffer.from(`${header}u900,strange\n${content.slice(header.length)}`),
     ],
-    ['a row at its end', 'grown.csv', Buffer.from(content), Buffer.from(`${content}u900,strange\n`)],
+    [
+      'a row at its end',
+      'grown.csv',
+      Buffer.from(content),
+      Buffer.from(`${content}u900,strange\n`),
+    ],
     [
       'rewritten, packed',
       'packed.csv.gz',

@@ -8,10 +8,15 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { deploymentFlags, Machine } from '../../../support/cli.js';
 import { httpServer } from '../../../support/raw-server.js';
 
-/** A container as far as it matters here: processes of its own, and the host name and the files of the machine. */
+/**
+ * A container as far as it matters here: processes of its own, and the host name and the files of
+ * the machine.
+ */
 const under = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const [unshare = '', ...how] = under;
-const tried = spawnSync(unshare, [...how, process.execPath, '-p', 'process.pid'], { encoding: 'utf8' });
+const tried = spawnSync(unshare, [...how, process.execPath, '-p', 'process.pid'], {
+  encoding: 'utf8',
+});
 const isPossible = tried.stdout?.trim() === '1';
 
 const machine = new Machine();
@@ -31,7 +36,13 @@ async function holding(name: string) {
     users.set(response, user);
   });
   servers.push(server);
-  const values = [...deploymentFlags(server.url), '--app-secret-env', 'SECRET', '--environment', 'test'];
+  const values = [
+    ...deploymentFlags(server.url),
+    '--app-secret-env',
+    'SECRET',
+    '--environment',
+    'test',
+  ];
   await machine.run(['profile', 'add', name, ...values]);
   const release = () => {
     for (const response of held ?? []) answer(response, users.get(response) ?? '');
@@ -53,7 +64,12 @@ const operations = [
 ] as const;
 
 /** Starts a run of 20 rows whose answers do not come. */
-async function startHeld(name: string, args: readonly string[], row: (i: number) => string, head: string) {
+async function startHeld(
+  name: string,
+  args: readonly string[],
+  row: (i: number) => string,
+  head: string,
+) {
   writeFileSync(
     join(machine.folder, `${name}.csv`),
     `${[head, ...Array.from({ length: 20 }, (_, i) => row(i))].join('\n')}\n`,
@@ -69,34 +85,46 @@ async function startHeld(name: string, args: readonly string[], row: (i: number)
 }
 
 describe.skipIf(!isPossible)('two containers on one volume (needs unshare)', () => {
-  it.each(operations)('%s: a second run is refused, whatever it is told', async (name, args, row, head) => {
-    const { line, ended, server, release } = await startHeld(name, args, row, head);
-    const place = join(machine.folder, `${name}.csv.userinfo-journal`);
-    const journal = readFileSync(place, 'utf8');
-    for (const where of [container, onHost])
-      for (const how of ['--resume', '--restart']) {
-        const { status, stdout, stderr } = await machine.run([...line, how], where);
-        expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-        expect(stderr).toContain('another run may use this file: ');
-        expect(stderr).toContain(`is held by process 1 on ${hostname()}, which cannot be seen from here`);
-        expect(stderr).toContain('If it has ended, as when its container was killed, add --take-over.');
-      }
-    const consent = await machine.run([...line, '--resume', '--take-over'], container);
-    expect(consent).toMatchObject({ status: 2, stdout: '' });
-    expect(consent.stderr).toContain(`another run uses this file: `);
-    expect(consent.stderr).toContain(`is held by process 1 on ${hostname()}\n`);
-    expect(consent.stderr).not.toContain('--take-over');
-    expect(server.requests).toHaveLength(1);
-    expect(readFileSync(place, 'utf8')).toBe(journal);
-    release();
-    expect(await ended).toBe(0);
-    expect(server.requests).toHaveLength(20);
-  });
+  it.each(operations)(
+    '%s: a second run is refused, whatever it is told',
+    async (name, args, row, head) => {
+      const { line, ended, server, release } = await startHeld(name, args, row, head);
+      const place = join(machine.folder, `${name}.csv.userinfo-journal`);
+      const journal = readFileSync(place, 'utf8');
+      for (const where of [container, onHost])
+        for (const how of ['--resume', '--restart']) {
+          const { status, stdout, stderr } = await machine.run([...line, how], where);
+          expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+          expect(stderr).toContain('another run may use this file: ');
+          expect(stderr).toContain(
+            `is held by process 1 on ${hostname()}, which cannot be seen from here`,
+          );
+          expect(stderr).toContain(
+            'If it has ended, as when its container was killed, add --take-over.',
+          );
+        }
+      const consent = await machine.run([...line, '--resume', '--take-over'], container);
+      expect(consent).toMatchObject({ status: 2, stdout: '' });
+      expect(consent.stderr).toContain(`another run uses this file: `);
+      expect(consent.stderr).toContain(`is held by process 1 on ${hostname()}\n`);
+      expect(consent.stderr).not.toContain('--take-over');
+      expect(server.requests).toHaveLength(1);
+      expect(readFileSync(place, 'utf8')).toBe(journal);
+      release();
+      expect(await ended).toBe(0);
+      expect(server.requests).toHaveLength(20);
+    },
+  );
 
   it.each(operations)(
     '%s: a run whose container was killed is resumed with consent',
     async (name, args, row, head) => {
-      const { line, run, ended, server, release } = await startHeld(`killed-${name}`, args, row, head);
+      const { line, run, ended, server, release } = await startHeld(
+        `killed-${name}`,
+        args,
+        row,
+        head,
+      );
       run.kill('SIGKILL');
       await ended;
       release();

@@ -111,7 +111,9 @@ describe('a run stops if all rows would fail', () => {
     const refused = await machine.run(args, { env: wrong });
     expect(refused).toMatchObject({ status: 4, stdout: '' });
     expect(refused.stderr).toContain('error: the service answered 40102 "app_sign is wrong"\n');
-    expect(refused.stderr).toContain('resume with:\n  userinfo -p local bulk passback rows.csv --resume\n');
+    expect(refused.stderr).toContain(
+      'resume with:\n  userinfo -p local bulk passback rows.csv --resume\n',
+    );
     expect(machine.log.slice(before).match(/ 40102 /g)?.length).toBeLessThanOrEqual(32);
     expect((await machine.run([...args, '--resume'])).status).toBe(0);
     expect(await account(name, 100)).toEqual(new Map([['ok', 100]]));

@@ -23,12 +23,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { httpServer } from '../../../support/raw-server.js';
 
 /**
- * What a run does with files that it finds in the place of its own. `new` finds those of a finished run, `resume` and
- * `restart` those of one that was stopped.
+ * What a run does with files that it finds in the place of its own. `new` finds those of a finished
+ * run, `resume` and `restart` those of one that was stopped.
  *
- *   begins     every row is sent once; the files of the run are replaced, links to them and copies of them stay
- *   continues  rows with an outcome are not sent again, all others once (a code that was sent never)
- *   anything else: the words of the refusal below; nothing is sent, and nothing changed
+ *   begins every row is sent once; the files of the run are replaced, links to them and copies of
+ *   them stay continues rows with an outcome are not sent again, all others once (a code that was
+ *   sent never) anything else: the words of the refusal below; nothing is sent, and nothing changed
  *
  * Where two words are joined by /, the first is for a passback, the second for a read.
  */
@@ -134,7 +134,8 @@ type Operation = 'passback' | 'read';
 type Start = 'new' | 'resume' | 'restart';
 
 /** Changes a line, and keeps its length. */
-const edit = (line: string) => line.replace(/[a-z](?=[^a-z]*$)/, (old) => (old === 'x' ? 'y' : 'x'));
+const edit = (line: string) =>
+  line.replace(/[a-z](?=[^a-z]*$)/, (old) => (old === 'x' ? 'y' : 'x'));
 const lines = (text: string) => text.trimEnd().split('\n');
 const text = (place: string) => readFileSync(place, 'utf8');
 const change = (how: (lines: string[], text: string) => string) => (place: string) => {
@@ -145,7 +146,9 @@ const change = (how: (lines: string[], text: string) => string) => (place: strin
 };
 const join1 = (all: readonly string[]) => all.map((line) => `${line}\n`).join('');
 
-/** Removes the last record of results, and those behind it; the failed file is of a time after that. */
+/**
+ * Removes the last record of results, and those behind it; the failed file is of a time after that.
+ */
 function unrecord(results: string): void {
   const folder = dirname(results);
   rmSync(join(folder, names.failed));
@@ -237,7 +240,8 @@ const states: Readonly<Record<string, (place: string, another: string, file: Fil
   'shorter line': change((all) =>
     join1(all.filter((line) => !line.includes('unknown'))).replace(/"m"([^\n]*\n)$/, '""$1'),
   ),
-  'grown by a row': (place) => appendFileSync(place, '{"line":16,"outcome":"unknown","error":"x"}\n'),
+  'grown by a row': (place) =>
+    appendFileSync(place, '{"line":16,"outcome":"unknown","error":"x"}\n'),
   grown: (place) => appendFileSync(place, 'precious\n'),
   'grown, no LF': (place) => appendFileSync(place, 'precious'),
   'doubled line': change((all, whole) => `${whole}${all[0]}\n`),
@@ -255,7 +259,9 @@ const states: Readonly<Record<string, (place: string, another: string, file: Fil
 const { main } = createRequire(import.meta.url)('../../../../dist/cli/main.cjs');
 
 /** Runs the built program in this process. */
-async function userinfo(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+async function userinfo(
+  ...args: string[]
+): Promise<{ status: number; stdout: string; stderr: string }> {
   const printed = { stdout: '', stderr: '' };
   const stream = (name: 'stdout' | 'stderr') =>
     new PassThrough().on('data', (chunk) => {
@@ -295,7 +301,8 @@ async function platform() {
 const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'u-'));
 const rowCount = 16;
 /** The answer of one is lost where it is asked for the first time, the other is refused. */
-const keyOf = (row: number, prefix: string) => `${row === 3 ? 'lost' : row === 9 ? 'no' : ''}${prefix}${row}`;
+const keyOf = (row: number, prefix: string) =>
+  `${row === 3 ? 'lost' : row === 9 ? 'no' : ''}${prefix}${row}`;
 const keysOf = (prefix: string) => Array.from({ length: rowCount }, (_, row) => keyOf(row, prefix));
 const lineOf = (row: number) => row + 2;
 
@@ -346,7 +353,14 @@ class Lane {
   }
 
   #run(folder: string, prefix: string, ...more: string[]) {
-    const where = ['--base-url', this.#platform.url, '--environment', 'test', '--tenant-code', 'acme'];
+    const where = [
+      '--base-url',
+      this.#platform.url,
+      '--environment',
+      'test',
+      '--tenant-code',
+      'acme',
+    ];
     const who = ['--channel', 'web', '--app-key', 'a1', '--concurrency', '1', '--attempts', '1'];
     const file = join(folder, `${prefix}.csv`);
     const failed = ['--failed', join(folder, `${prefix}.failed`)];
@@ -405,19 +419,25 @@ class Lane {
     }
     const added = [...after.keys()].filter((name) => !before.has(name));
     expect(added.filter((name) => !isOfRun(name, state, expected))).toEqual([]);
-    if (state === 'linked') expect(lstatSync(join(folder, names[file])).isSymbolicLink()).toBe(true);
+    if (state === 'linked')
+      expect(lstatSync(join(folder, names[file])).isSymbolicLink()).toBe(true);
   }
 }
 
 const files: Readonly<Record<string, File>> = { J: 'journal', R: 'results', F: 'failed' };
 
-/** Whether a file may differ afterwards: those of the run, and their targets or other names where they are its own. */
+/**
+ * Whether a file may differ afterwards: those of the run, and their targets or other names where
+ * they are its own.
+ */
 function isOfRun(name: string, state: string, expected: string): boolean {
   const own = [names.journal, names.results, names.failed];
   if (own.includes(name)) return true;
   if (state === 'linked') return own.some((file) => name === `${file}.target`);
   return (
-    state === 'hard link' && expected === 'continues' && own.some((file) => name === `${file}.other-name`)
+    state === 'hard link' &&
+    expected === 'continues' &&
+    own.some((file) => name === `${file}.other-name`)
   );
 }
 
@@ -480,6 +500,7 @@ describe('a run that finds', () => {
     });
     const ends = await Promise.allSettled(checks);
     const faults = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
-    if (faults.length > 0) throw new AggregateError(faults, faults.map(({ message }) => message).join('\n'));
+    if (faults.length > 0)
+      throw new AggregateError(faults, faults.map(({ message }) => message).join('\n'));
   });
 });

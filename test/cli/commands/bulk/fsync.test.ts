@@ -14,7 +14,8 @@ const log = join(machine.folder, 'disk.json');
 
 beforeAll(async () => {
   server = await httpServer(({ query, body }, response) => {
-    if (losesAnswers && /(code|union_id)=c3(&|$)/.test(query + body)) return void response.destroy();
+    if (losesAnswers && /(code|union_id)=c3(&|$)/.test(query + body))
+      return void response.destroy();
     const isRefused = /(code|union_id)=c\d*0(&|$)/.test(query + body);
     response.end(`{"code":${isRefused ? 40106 : 200},"msg":"m","data":{"union_id":"u"}}`);
   });
@@ -53,11 +54,16 @@ describe.each([
   ['passback', 'union_id,v'],
 ])('what a %s does is on the disk', (operation, header) => {
   const [file, failed] = [`${operation}.csv`, `${operation}.failed.csv`];
-  const [journal, results] = [`${operation}.results.ndjson.userinfo-journal`, `${operation}.results.ndjson`];
+  const [journal, results] = [
+    `${operation}.results.ndjson.userinfo-journal`,
+    `${operation}.results.ndjson`,
+  ];
   /** That of results and journal, whose names are on the disk when this folder is. */
   const folder = `${operation}-results`;
 
-  async function run(...more: string[]): Promise<{ events: Event[]; indexesOf(found: RegExp): number[] }> {
+  async function run(
+    ...more: string[]
+  ): Promise<{ events: Event[]; indexesOf(found: RegExp): number[] }> {
     const env = { SECRET: 's3cret', NODE_OPTIONS: `--require ${preload}`, DISK_LOG: log };
     const files = [file, '--failed', failed, '--results', join(folder, results)];
     const args = ['-p', 'local', 'bulk', operation, ...files, ...more];
@@ -82,7 +88,9 @@ describe.each([
       expect(events.slice(0, at)).toContainEqual(['sync', folder]);
     // The results of the run before are gone for good before the journal names others.
     if (more.includes('--restart')) {
-      const [removed, begun] = indexesOf(new RegExp(`^(remove ${results}|write ${journal} "record":"run")$`));
+      const [removed, begun] = indexesOf(
+        new RegExp(`^(remove ${results}|write ${journal} "record":"run")$`),
+      );
       expect(events[removed ?? 0]).toEqual(['remove', results]);
       expect(events.slice(removed, begun)).toContainEqual(['sync', folder]);
     }
@@ -90,7 +98,8 @@ describe.each([
     for (const at of indexesOf(/^cut /)) expect(leftAt(at)).not.toContain(journal);
     // The journal can be found, and a code is on the disk, before it is sent.
     const sends = indexesOf(/^send /);
-    if (!more.includes('--resume')) expect(events.slice(0, sends[0])).toContainEqual(['sync', folder]);
+    if (!more.includes('--resume'))
+      expect(events.slice(0, sends[0])).toContainEqual(['sync', folder]);
     if (operation === 'read') {
       expect(sends).toHaveLength(sent);
       for (const at of sends) expect(leftAt(at)).not.toContain(journal);

@@ -42,7 +42,8 @@ const values = [
   '%E5%BC%A0&a=b+c',
 ];
 
-const value = (i: number, column: number) => `${values[(i + column) % values.length]}${i % 7 === 0 ? '' : i}`;
+const value = (i: number, column: number) =>
+  `${values[(i + column) % values.length]}${i % 7 === 0 ? '' : i}`;
 
 /** What the store must hold afterwards, under the key of the run. */
 async function stored(): Promise<Map<string, Record<string, string>>> {
@@ -67,13 +68,19 @@ const results = (name: string) =>
 
 describe('every value arrives unchanged', { timeout }, () => {
   it('from CSV, empty cells left out', async () => {
-    const rows = unionIds.map((unionId, i) => [unionId, value(i, 0), i % 3 === 0 ? '' : value(i, 1)]);
+    const rows = unionIds.map((unionId, i) => [
+      unionId,
+      value(i, 0),
+      i % 3 === 0 ? '' : value(i, 1),
+    ]);
     const name = write('all.csv', stringify([['union_id', 'csv_a', 'csv_b'], ...rows]));
     // 1E+15 is refused otherwise: it looks like a number that Excel shortened.
     const done = await passBack(name, '--types', 'csv_a:text,csv_b:text');
     expect(done).toMatchObject({ status: 0, stdout: '' });
     expect(done.stderr).toContain(`passback: ${formatRows(count)} in `);
-    expect(done.stderr).toContain(`\n  ok      ${formatCount(count)}\nresults  all.csv.results.ndjson\n`);
+    expect(done.stderr).toContain(
+      `\n  ok      ${formatCount(count)}\nresults  all.csv.results.ndjson\n`,
+    );
     for (const [i, [, record]] of [...(await stored())].entries()) {
       expect(record.csv_a).toBe(value(i, 0));
       expect(record.csv_b).toBe(i % 3 === 0 ? undefined : value(i, 1));
@@ -128,7 +135,10 @@ describe('every value arrives unchanged', { timeout }, () => {
 
   it('from GB18030', async () => {
     const rows = unionIds.map((unionId, i) => [unionId, `张三${i}`, '杭州市，"西湖"区']);
-    const name = write('gb.csv', encodeGb18030(stringify([['union_id', 'gb_姓名', 'gb_b'], ...rows])));
+    const name = write(
+      'gb.csv',
+      encodeGb18030(stringify([['union_id', 'gb_姓名', 'gb_b'], ...rows])),
+    );
     const refused = await passBack(name);
     expect(refused).toMatchObject({ status: 2 });
     expect(refused.stderr).toContain('line 1 is not text in utf-8\n');
@@ -146,7 +156,8 @@ describe('every value arrives unchanged', { timeout }, () => {
     const lines = done.stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(count);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ outcome: 'ok', code: 200 });
-    for (const [i, [, record]] of [...(await stored())].entries()) expect(record.in_a).toBe(String(i));
+    for (const [i, [, record]] of [...(await stored())].entries())
+      expect(record.in_a).toBe(String(i));
   });
 
   it('by a primary key, and with types', async () => {
@@ -158,7 +169,13 @@ describe('every value arrives unchanged', { timeout }, () => {
     await machine.admin(['user', 'put'], mobiles.map((user) => JSON.stringify(user)).join('\n'));
     const rows = mobiles.map(({ basic_info }, i) => `${basic_info.mobile},${i}.50,TRUE`);
     const name = write('keyed.csv', `mobile,pk_n,pk_b\n${rows.join('\n')}\n`);
-    const done = await passBack(name, '--primary-key', 'mobile', '--types', 'pk_n:number,pk_b:boolean');
+    const done = await passBack(
+      name,
+      '--primary-key',
+      'mobile',
+      '--types',
+      'pk_n:number,pk_b:boolean',
+    );
     expect(done.status).toBe(0);
     const all = await stored();
     expect(all.get('u000049')).toMatchObject({ pk_n: '49.50', pk_b: 'true' });

@@ -40,8 +40,15 @@ function resultsOf(file: string): Result[] {
   return lines.slice(0, -1).map((line) => JSON.parse(line));
 }
 
-/** Starts a command and kills it after a while in which it has come somewhere; gives its status if it was faster. */
-async function kill(args: readonly string[], file: string, afterMs: number): Promise<number | null> {
+/**
+ * Starts a command and kills it after a while in which it has come somewhere; gives its status if
+ * it was faster.
+ */
+async function kill(
+  args: readonly string[],
+  file: string,
+  afterMs: number,
+): Promise<number | null> {
   const before = resultsOf(file).length;
   const run = machine.start(args);
   const ended = new Promise<number | null>((resolve) => run.once('exit', resolve));
@@ -52,8 +59,8 @@ async function kill(args: readonly string[], file: string, afterMs: number): Pro
 }
 
 /**
- * Kills a run of so many seconds so many times, then lets it come to its end; `check` sees what was asked of the service
- * in between.
+ * Kills a run of so many seconds so many times, then lets it come to its end; `check` sees what was
+ * asked of the service in between.
  */
 async function killOften(
   { times, seconds }: { readonly times: number; readonly seconds: number },
@@ -106,7 +113,8 @@ describe('a run that is killed at random times', { timeout: 120_000 + rowCount *
     expect(results.map(({ line }) => line).sort((a, b) => a - b)).toEqual(unionIds.map(lineOf));
     expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(['ok']));
     const stored = await machine.extensionInfo();
-    for (const [i, unionId] of unionIds.entries()) expect(stored.get(unionId)).toEqual({ k: `v${i}\n${i}` });
+    for (const [i, unionId] of unionIds.entries())
+      expect(stored.get(unionId)).toEqual({ k: `v${i}\n${i}` });
   });
 
   it('sends no code twice', async () => {
@@ -117,12 +125,19 @@ describe('a run that is killed at random times', { timeout: 120_000 + rowCount *
     );
     const args = ['-p', 'local', 'bulk', 'read', 'codes.csv', 'mobile', '--concurrency', '4'];
     const asked = new Map<string, number>();
-    await killOften({ times: 3, seconds: 1 }, [...args, '--rate', '40/s'], 'codes.csv', (codesAsked) => {
-      for (const code of codesAsked) asked.set(code, (asked.get(code) ?? 0) + 1);
-    });
+    await killOften(
+      { times: 3, seconds: 1 },
+      [...args, '--rate', '40/s'],
+      'codes.csv',
+      (codesAsked) => {
+        for (const code of codesAsked) asked.set(code, (asked.get(code) ?? 0) + 1);
+      },
+    );
     expect(Math.max(...asked.values())).toBe(1);
     const results = resultsOf('codes.csv');
-    expect(results.map(({ line }) => line).sort((a, b) => a - b)).toEqual(codes.map((_, i) => i + 2));
+    expect(results.map(({ line }) => line).sort((a, b) => a - b)).toEqual(
+      codes.map((_, i) => i + 2),
+    );
     for (const result of results) {
       if (result.outcome === 'unknown') continue;
       expect(result).toMatchObject({ outcome: 'ok', code: 200, data: { mobile: '13800138000' } });

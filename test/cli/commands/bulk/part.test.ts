@@ -103,7 +103,9 @@ describe('four processes that divide a file', () => {
     const codes = Array.from({ length: 40 }, (_, i) => `c${i}`);
     write('codes.csv', `code\n${codes.join('\n')}\n`);
     for (const part of ['1/3', '2/3', '3/3']) {
-      const done = await machine.run(['-p', 'local', 'bulk', 'read', 'codes.csv', '--part', part], { env });
+      const done = await machine.run(['-p', 'local', 'bulk', 'read', 'codes.csv', '--part', part], {
+        env,
+      });
       expect(done.status).toBe(0);
     }
     expect(asked.toSorted()).toEqual(codes.toSorted());
@@ -111,7 +113,8 @@ describe('four processes that divide a file', () => {
 });
 
 describe('a part', () => {
-  const passBack = (...args: string[]) => machine.run(['-p', 'local', 'bulk', 'passback', ...args], { env });
+  const passBack = (...args: string[]) =>
+    machine.run(['-p', 'local', 'bulk', 'passback', ...args], { env });
 
   it('is not resumed as another one', async () => {
     write('more.csv', 'union_id,v\nu1,1\nu2,2\nu3,3\nu4,4\n');
@@ -149,7 +152,9 @@ describe('a part', () => {
       expect(done.status).toBe(part === own || part === 1 ? 6 : 0);
       if (part !== own) continue;
       const [, collect = ''] = /^ {2}userinfo (.*)$/m.exec(done.stderr) ?? [];
-      expect(collect).toContain(`--part ${part}/2 --no-preflight --failed bad.${part}-of-2.failed.csv`);
+      expect(collect).toContain(
+        `--part ${part}/2 --no-preflight --failed bad.${part}-of-2.failed.csv`,
+      );
       const collected = await machine.run(collect.split(' '), { env });
       expect(collected.stderr).toContain(
         `\n  userinfo -p local bulk passback bad.${part}-of-2.failed.csv --no-preflight\n`,

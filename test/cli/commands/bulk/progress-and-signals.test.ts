@@ -20,7 +20,15 @@ beforeAll(async () => {
   server = await httpServer((request, response) => answer(response, request));
   const values = deploymentFlags(server.url);
   const secret = ['--app-secret-env', 'SECRET'];
-  await machine.run(['profile', 'add', 'shop', ...values, ...secret, '--environment', 'production']);
+  await machine.run([
+    'profile',
+    'add',
+    'shop',
+    ...values,
+    ...secret,
+    '--environment',
+    'production',
+  ]);
   const rows = Array.from({ length: 300 }, (_, i) => `u${i},x${i}`);
   writeFileSync(join(machine.folder, 'rows.csv'), `union_id,v\n${rows.join('\n')}\n`);
 });
@@ -41,7 +49,8 @@ it('the summary has a bar for each reason on a terminal, and none elsewhere', as
   answer = (response, request) => {
     const user = Number(/union_id=u(\d+)/.exec(request.body)?.[1]);
     if (user >= 100) return answerOk(response, request);
-    const [code, msg] = user < 75 ? [40401, 'no such user of this tenant or app'] : [41301, 'too many keys'];
+    const [code, msg] =
+      user < 75 ? [40401, 'no such user of this tenant or app'] : [41301, 'too many keys'];
     response.end(JSON.stringify({ code, msg, data: {} }));
   };
   copyFileSync(join(machine.folder, 'rows.csv'), join(machine.folder, 'mixed.csv'));
@@ -75,12 +84,18 @@ describe('many rows for production', () => {
   ])(
     'have the name of the profile typed on a terminal: "%s" ends with status %i',
     async (answer, status, count, said) => {
-      const done = await machine.onTerminal(passBack, [['type the name of the profile, shop:', answer]], {
-        env,
-      });
+      const done = await machine.onTerminal(
+        passBack,
+        [['type the name of the profile, shop:', answer]],
+        {
+          env,
+        },
+      );
       expect(done.status).toBe(status);
       const { host } = new URL(server.url);
-      expect(done.stdout).toContain(`about to write v of 300 rows to production (profile "shop", ${host})`);
+      expect(done.stdout).toContain(
+        `about to write v of 300 rows to production (profile "shop", ${host})`,
+      );
       expect(done.stdout).toContain(said);
       expect(server.requests).toHaveLength(count);
     },
@@ -88,7 +103,9 @@ describe('many rows for production', () => {
 
   it('need no confirmation for reads or a dry run', async () => {
     writeFileSync(join(machine.folder, 'codes.csv'), 'code\nc1\n');
-    expect((await machine.run(['-p', 'shop', 'bulk', 'read', 'codes.csv'], { env })).status).toBe(0);
+    expect((await machine.run(['-p', 'shop', 'bulk', 'read', 'codes.csv'], { env })).status).toBe(
+      0,
+    );
     expect((await machine.run([...passBack, '--dry-run'], { env })).status).toBe(0);
   });
 });
@@ -105,13 +122,25 @@ it('a read whose answer has no union_id keeps its data in the results: the code 
   expect(results).toContain('"outcome":"unknown"');
   expect(results).toContain('"data":{"mobile":"13800001234","n":1.00}}\n');
   expect(done.stdout + done.stderr).not.toContain('13800001234');
-  expect(done.stderr).toContain('The outcome of 1 row is unknown. Whether the code was used is not known');
+  expect(done.stderr).toContain(
+    'The outcome of 1 row is unknown. Whether the code was used is not known',
+  );
 });
 
 describe('the messages of a run', () => {
   it.each([
-    ['by Ctrl-C', [['█░', null]], 130, /\r\u001b\[Kstopping: waiting for the answers to what was sent/],
-    ['at the end', [], 0, /\r\u001b\[Kpassback: 300 rows in \S+ s, \d+ rows\/s\r\n {2}ok {6}300\r\nresults/],
+    [
+      'by Ctrl-C',
+      [['█░', null]],
+      130,
+      /\r\u001b\[Kstopping: waiting for the answers to what was sent/,
+    ],
+    [
+      'at the end',
+      [],
+      0,
+      /\r\u001b\[Kpassback: 300 rows in \S+ s, \d+ rows\/s\r\n {2}ok {6}300\r\nresults/,
+    ],
   ] as const)('are a progress bar on a terminal, removed %s', async (_, typed, status, behind) => {
     const args = [...passBack, '--yes', '--restart', '--rate', '500/s'];
     const done = await machine.onTerminal(args, typed, { env: { ...env, NO_COLOR: '1' } });
@@ -174,7 +203,8 @@ describe('the messages of a run', () => {
     }
   });
 
-  const whole = 'passback 18%  18,175/100,000 rows  failed 1,020  unknown 3  6 min 40 s left  205/s';
+  const whole =
+    'passback 18%  18,175/100,000 rows  failed 1,020  unknown 3  6 min 40 s left  205/s';
   it.each([
     [120, `████░░░░░░░░░░░░░░░░ ${whole}`],
     [whole.length + 6, `█░░░░ ${whole}`],
@@ -198,7 +228,11 @@ describe('the messages of a run', () => {
       '1 h 1 min',
       '3 min 20 s',
     ]);
-    expect([59_700, 119_700, 3_599_700].map(formatDuration)).toEqual(['1 min 0 s', '2 min 0 s', '1 h 0 min']);
+    expect([59_700, 119_700, 3_599_700].map(formatDuration)).toEqual([
+      '1 min 0 s',
+      '2 min 0 s',
+      '1 h 0 min',
+    ]);
   });
 });
 
@@ -207,7 +241,10 @@ it('a run whose service asks to wait for an hour stops with status 5, and can be
   answer = (response, request) => {
     left -= 1;
     if (left >= 0) answerOk(response, request);
-    else response.writeHead(429, { 'Retry-After': '3600' }).end('{"code":42901,"msg":"busy","data":{}}');
+    else
+      response
+        .writeHead(429, { 'Retry-After': '3600' })
+        .end('{"code":42901,"msg":"busy","data":{}}');
   };
   const run = [...passBack, '--yes', '--results', 'later.ndjson'];
   const stopped = await machine.run([...run, '--restart'], { env });

@@ -38,7 +38,9 @@ const passBack = (...args: string[]): Promise<Finished> =>
 
 const linesOf = (name: string) => readFileSync(path(name), 'utf8').trimEnd().split('\n');
 
-function resultsOf(name: string): { line: number; outcome: string; code?: number; error?: string }[] {
+function resultsOf(
+  name: string,
+): { line: number; outcome: string; code?: number; error?: string }[] {
   return linesOf(`${name}.results.ndjson`).map((line) => JSON.parse(line));
 }
 
@@ -65,15 +67,31 @@ describe('invalid input is refused before anything is sent', () => {
   it.each<[string, content: string | Buffer, said: string, ...options: string[]]>([
     ['an empty file', '', '"it.csv" is empty'],
     ['a header without rows', 'union_id,a\n', '"it.csv" has no row'],
-    ['a reserved name', 'union_id,channel\nf1,x\n', 'line 1: the column name "channel" is reserved'],
+    [
+      'a reserved name',
+      'union_id,channel\nf1,x\n',
+      'line 1: the column name "channel" is reserved',
+    ],
     [
       'a binary file',
       Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2, 0x0a]),
       'line 1 holds U+0000: this is not a text file',
     ],
-    ['a delimiter for NDJSON', '{}', '--delimiter is for CSV: NDJSON', '--format=ndjson', '--delimiter=;'],
+    [
+      'a delimiter for NDJSON',
+      '{}',
+      '--delimiter is for CSV: NDJSON',
+      '--format=ndjson',
+      '--delimiter=;',
+    ],
     ['types for NDJSON', '{}', '--types is for CSV: NDJSON', '--format=ndjson', '--types=a:number'],
-    ['empty cells for NDJSON', '{}', '--empty is for CSV: NDJSON', '--format=ndjson', '--empty=keep'],
+    [
+      'empty cells for NDJSON',
+      '{}',
+      '--empty is for CSV: NDJSON',
+      '--format=ndjson',
+      '--empty=keep',
+    ],
   ])('%s', async (_, content, said, ...options) => {
     const before = requests();
     const done = await passBack(write('it.csv', content), ...options);
@@ -101,7 +119,10 @@ describe('invalid input is refused before anything is sent', () => {
 
   it('a workbook', async () => {
     const workbook = await passBack(write('book.csv', Buffer.from('PK\u0003\u0004')));
-    expect(workbook).toMatchObject({ status: 2, stderr: expect.stringContaining('an Excel workbook') });
+    expect(workbook).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('an Excel workbook'),
+    });
   });
 
   it('some of the invalid rows are listed by line', async () => {
@@ -147,7 +168,10 @@ describe('invalid input is refused before anything is sent', () => {
       [['passback', 'a=b', '--union-id', 'f1', '--resume'], 'unknown option "--resume"'],
       [['bulk', 'passback', name, '--results', '-'], '--results names a file, which cannot be -'],
       [['bulk', 'passback', '-', '--failed', '-'], '--failed names a file, which cannot be -'],
-      [['bulk', 'passback', name, '--results', `./${name}`], 'the input and --results are the same file'],
+      [
+        ['bulk', 'passback', name, '--results', `./${name}`],
+        'the input and --results are the same file',
+      ],
       [['bulk', 'passback', name, '--types', 'v:date'], '"v:date" is not a column and its type'],
       [['bulk', 'passback', '-', '--resume'], 'a run over a stream cannot be resumed'],
       [['bulk', 'passback', 'none.csv'], '"none.csv" cannot be read: no such file or folder'],
@@ -203,7 +227,9 @@ describe('failed rows', () => {
     expect(done.stderr).toContain(
       '\n  ok      180\n  failed   20\n           20  40401 no such user: lines 2, 12, 22, 32, 42, …\n',
     );
-    expect(done.stderr).toContain('failed   mixed.failed.csv, 20 rows\nerror: 20 of 200 rows are not ok\n');
+    expect(done.stderr).toContain(
+      'failed   mixed.failed.csv, 20 rows\nerror: 20 of 200 rows are not ok\n',
+    );
     const failed = resultsOf(name).filter(({ outcome }) => outcome === 'failed');
     expect(failed[0]).toEqual({
       line: 2,
@@ -227,7 +253,9 @@ describe('failed rows', () => {
   it('of a file in another encoding are UTF-8 with a mark: the options of the run are right for them, too', async () => {
     writeFileSync(path('gb.csv'), encodeGb18030('union_id,v\ngb1,张三\n'));
     const encoding = ['--encoding', 'gb18030'];
-    expect(await passBack('gb.csv', ...encoding, '--failed', 'gb.failed.csv')).toMatchObject({ status: 6 });
+    expect(await passBack('gb.csv', ...encoding, '--failed', 'gb.failed.csv')).toMatchObject({
+      status: 6,
+    });
     await machine.putUsers(['gb1']);
     expect(await passBack('gb.failed.csv', ...encoding)).toMatchObject({ status: 0 });
     expect((await machine.extensionInfo()).get('gb1')).toEqual({ v: '张三' });
@@ -246,7 +274,10 @@ describe('failed rows', () => {
     expect(linesOf('my retry.failed.csv')).toHaveLength(3);
     await machine.putUsers([`${name}f0`, `${name}f10`]);
     const retried = await machine.shell(pasted.exec(collected.stderr)?.[1] ?? '');
-    expect(retried).toMatchObject({ status: 0, stderr: expect.stringContaining('\n  ok      2\n') });
+    expect(retried).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('\n  ok      2\n'),
+    });
   });
 
   it('stop the run when they reach --max-failures', async () => {
@@ -267,16 +298,26 @@ describe('failed rows', () => {
     const name = write('alike.csv', `union_id,v\n${rows.join('\n')}\n`);
     const done = await passBack(name, '--base-url', server.url);
     expect(done.status).toBe(6);
-    expect(done.stderr).toMatch(/stopped: the first 1,0\d\d rows were refused alike: 40401 no such user\n/);
+    expect(done.stderr).toMatch(
+      /stopped: the first 1,0\d\d rows were refused alike: 40401 no such user\n/,
+    );
     expect(done.stderr).toContain('Is "union_id" the right column, and this the right tenant?');
-    const others = await machine.type(/^ {2}(userinfo .*--max-failures.*)$/m.exec(done.stderr)?.[1] ?? '');
+    const others = await machine.type(
+      /^ {2}(userinfo .*--max-failures.*)$/m.exec(done.stderr)?.[1] ?? '',
+    );
     expect([others.status, resultsOf(name).length]).toEqual([6, 1_050]);
     await server.close();
   });
 
   it('are invalid if there was no preflight', async () => {
     const name = write('unchecked.csv', 'union_id,v\nf1,x\nf2\nf3,y\n');
-    const done = await passBack(name, '--no-preflight', '--failed', 'unchecked.failed.csv', '--json');
+    const done = await passBack(
+      name,
+      '--no-preflight',
+      '--failed',
+      'unchecked.failed.csv',
+      '--json',
+    );
     expect(done.status).toBe(6);
     expect(JSON.parse(done.stdout).failures).toEqual([
       { outcome: 'invalid', reason: 'the row has 1 cell, the header 2', rows: 1, lines: [3] },
@@ -290,7 +331,10 @@ describe('failed rows', () => {
     expect(existsSync(path('unchecked.failed.csv'))).toBe(false);
     const stream = ['-p', 'local', 'bulk', 'passback', '-', '--failed', 'unchecked.failed.csv'];
     const streamed = await machine.run(stream, { stdin: 'union_id,v\nf1,x\nf2\nnobody,y\n' });
-    expect([streamed.status, linesOf('unchecked.failed.csv')]).toEqual([6, ['union_id,v', 'nobody,y']]);
+    expect([streamed.status, linesOf('unchecked.failed.csv')]).toEqual([
+      6,
+      ['union_id,v', 'nobody,y'],
+    ]);
   });
 
   it('can be too large: 2 MB, and no others', async () => {
@@ -299,7 +343,11 @@ describe('failed rows', () => {
     const done = await passBack(name, '--failed', 'huge.failed.csv');
     expect(done.status).toBe(6);
     const results = resultsOf(name).sort((a, b) => a.line - b.line);
-    expect(results).toMatchObject([{ outcome: 'ok' }, { outcome: 'failed', code: 41301 }, { outcome: 'ok' }]);
+    expect(results).toMatchObject([
+      { outcome: 'ok' },
+      { outcome: 'failed', code: 41301 },
+      { outcome: 'ok' },
+    ]);
     expect(linesOf('huge.failed.csv')[1]).toBe(`f2,${huge}`);
   });
 });
@@ -311,7 +359,10 @@ describe('the files of a run', () => {
     expect((await passBack(name)).status).toBe(0);
     expect(resultsOf(name)).toHaveLength(3);
     const more = await passBack(name, '--resume');
-    expect(more).toMatchObject({ status: 0, stderr: expect.stringContaining('nothing was left to do') });
+    expect(more).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('nothing was left to do'),
+    });
   });
 
   it('are refused if it is unfinished, without --resume or --restart', async () => {
@@ -379,12 +430,18 @@ describe('the files of a run', () => {
     const name = writeRows('full.csv');
     const before = requests();
     // No file may become larger than 4 kB.
-    const full = await machine.shell(`ulimit -f 4; userinfo -p local bulk passback ${name}`, {}, 'bash');
+    const full = await machine.shell(
+      `ulimit -f 4; userinfo -p local bulk passback ${name}`,
+      {},
+      'bash',
+    );
     expect(full.status).toBe(6);
     expect(full.stderr).toContain(
       'error: "full.csv.results.ndjson" cannot be written: the file would be larger than allowed\n',
     );
-    expect(full.stderr).toMatch(/^lost {5}\d+ rows?, answered but not written: --resume sends them again$/m);
+    expect(full.stderr).toMatch(
+      /^lost {5}\d+ rows?, answered but not written: --resume sends them again$/m,
+    );
     expect(full.stderr).toContain('then run the same command with --resume.');
     const written = resultsOf(name).length;
     expect(written).toBeGreaterThan(10);
@@ -403,7 +460,9 @@ describe('the files of a run', () => {
     expect(stderr).not.toContain('cannot be');
     expect(resultsOf(name)).toHaveLength(200);
     const isFinished = resultsOf(name).every(({ outcome }) => outcome !== 'unknown');
-    expect(linesOf(`${name}.userinfo-journal`).at(-1)).toContain(`"record":"end","finished":${isFinished},`);
+    expect(linesOf(`${name}.userinfo-journal`).at(-1)).toContain(
+      `"record":"end","finished":${isFinished},`,
+    );
   });
 });
 

@@ -42,7 +42,8 @@ beforeAll(async () => {
     const sent = asked.get('code') ?? '';
     // Without a user nobody knows whether the read is carried out: its data stays in the results.
     const data = sent.startsWith('odd') ? { mobile: sent } : { union_id: user || 'u1' };
-    const answer = () => response.end(JSON.stringify({ code, msg: code === 200 ? 'ok' : 'm', data }));
+    const answer = () =>
+      response.end(JSON.stringify({ code, msg: code === 200 ? 'ok' : 'm', data }));
     if (held === null) setTimeout(answer, 1);
     else held.push(Object.assign(response, { answer }));
   });
@@ -71,7 +72,14 @@ function release(): void {
 const path = (name: string) => join(machine.folder, name);
 const content = (name: string) => readFileSync(path(name), 'utf8');
 const options = { env: { SECRET: 's3cret' } };
-const args = (name: string, ...more: string[]) => ['-p', 'local', 'bulk', 'passback', name, ...more];
+const args = (name: string, ...more: string[]) => [
+  '-p',
+  'local',
+  'bulk',
+  'passback',
+  name,
+  ...more,
+];
 const passBack = (name: string, ...more: string[]): Promise<Finished> =>
   machine.run(args(name, ...more), options);
 
@@ -113,7 +121,9 @@ describe('a run locks its files', () => {
     const asked = server.requests.length;
     const second = await passBack(name, ...failed, ...more);
     expect(second).toMatchObject({ status: 2, stdout: '' });
-    expect(second.stderr).toMatch(new RegExp(`^error: another run uses .*held by process ${pid} on `, 'm'));
+    expect(second.stderr).toMatch(
+      new RegExp(`^error: another run uses .*held by process ${pid} on `, 'm'),
+    );
     expect(second.stderr).toContain('add --resume');
     expect(server.requests).toHaveLength(asked);
     expect(content('beside.csv.userinfo-journal')).toBe(journal);
@@ -181,7 +191,9 @@ describe('a run locks its files', () => {
       const done = await Promise.all([resume(), resume(), resume()]);
       expect(done.sort()).toEqual([2, 2, 6]);
       expect(server.requests.length).toBeLessThanOrEqual(99);
-      expect(linesOf(name).sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i + 2));
+      expect(linesOf(name).sort((a, b) => a - b)).toEqual(
+        Array.from({ length: 100 }, (_, i) => i + 2),
+      );
     }
     expect(leftBehind()).toEqual([]);
   });
@@ -242,9 +254,14 @@ describe('an existing file that is not of a run is refused before the first row,
     const name = writeRows('foreign.csv', { failing: 2 });
     writeFileSync(path('precious.csv'), 'precious\n');
     const stdin = content(name);
-    const ofStream = await machine.run(args('-', '--failed', 'precious.csv'), { ...options, stdin });
+    const ofStream = await machine.run(args('-', '--failed', 'precious.csv'), {
+      ...options,
+      stdin,
+    });
     expect(ofStream.status).toBe(2);
-    expect(ofStream.stderr).toContain('"precious.csv" already exists, and is not what this run wrote there');
+    expect(ofStream.stderr).toContain(
+      '"precious.csv" already exists, and is not what this run wrote there',
+    );
     expect(server.requests).toHaveLength(0);
     expect(content('precious.csv')).toBe('precious\n');
   });
@@ -259,7 +276,10 @@ describe('an existing file that is not of a run is refused before the first row,
       expect(refused.status).toBe(2);
     }
     const stdin = content(name);
-    const ofStream = await machine.run(args('-', '--results', 'precious.txt'), { ...options, stdin });
+    const ofStream = await machine.run(args('-', '--results', 'precious.txt'), {
+      ...options,
+      stdin,
+    });
     expect(ofStream).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('"precious.txt" already exists'),
@@ -339,23 +359,28 @@ describe('files of a run', () => {
     }
   });
 
-  it.runIf(isRoot)('are refused where another user owns them, and could read them (needs root)', async () => {
-    const file = path('theirs.ndjson');
-    writeFileSync(file, '');
-    chmodSync(file, 0o666);
-    chmodSync(machine.folder, 0o755);
-    const module = await builtModule(
-      join(import.meta.dirname, '../../../../src/cli/commands/bulk/files/append-file.ts'),
-    );
-    const script = `import(process.argv[1])
+  it.runIf(isRoot)(
+    'are refused where another user owns them, and could read them (needs root)',
+    async () => {
+      const file = path('theirs.ndjson');
+      writeFileSync(file, '');
+      chmodSync(file, 0o666);
+      chmodSync(machine.folder, 0o755);
+      const module = await builtModule(
+        join(import.meta.dirname, '../../../../src/cli/commands/bulk/files/append-file.ts'),
+      );
+      const script = `import(process.argv[1])
       .then(({ AppendFile }) => AppendFile.find(process.argv[2]).keep({ size: 0, crc: 0 }))
       .catch((error) => console.log(error.message))`;
-    // A number without a name, as containers have.
-    const asOther = { uid: 54_321, gid: 54_321, encoding: 'utf8' } as const;
-    const { stdout } = spawnSync(process.execPath, ['-e', script, module, file], asOther);
-    chmodSync(machine.folder, 0o700);
-    expect(stdout).toContain('theirs.ndjson" belongs to another user, who could read what is written');
-  });
+      // A number without a name, as containers have.
+      const asOther = { uid: 54_321, gid: 54_321, encoding: 'utf8' } as const;
+      const { stdout } = spawnSync(process.execPath, ['-e', script, module, file], asOther);
+      chmodSync(machine.folder, 0o700);
+      expect(stdout).toContain(
+        'theirs.ndjson" belongs to another user, who could read what is written',
+      );
+    },
+  );
 
   it('are readable by their owner alone, whatever their mode was before', async () => {
     const name = writeRows('modes.csv', { failing: 1 });
@@ -364,7 +389,8 @@ describe('files of a run', () => {
     await passBack(name, ...more, '--max-failures', '1', '--concurrency', '1');
     for (const file of files) chmodSync(path(file), 0o644);
     await passBack(name, ...more, '--resume');
-    for (const file of files) expect([file, statSync(path(file)).mode & 0o777]).toEqual([file, 0o600]);
+    for (const file of files)
+      expect([file, statSync(path(file)).mode & 0o777]).toEqual([file, 0o600]);
     chmodSync(path('modes.csv.results.ndjson'), 0o666);
     await passBack(name, ...more);
     expect(statSync(path('modes.csv.results.ndjson')).mode & 0o777).toBe(0o600);
@@ -422,10 +448,12 @@ describe('files of a run', () => {
       expect(server.requests.length).toBeLessThan(200);
       expect(content(`${name}.userinfo-journal`)).not.toContain('"finished":true');
 
-      // The rows whose lines are gone are not passed over in silence, and what others wrote is not removed.
+      // The rows whose lines are gone are not passed over in silence, and what others wrote is not
+      // removed.
       const left = existsSync(results) ? readFileSync(results, 'utf8') : null;
       const resumed = await passBack(name, '--resume');
-      const refused = kind === 'removed' ? 'are missing' : `is not what "${name}.userinfo-journal" says`;
+      const refused =
+        kind === 'removed' ? 'are missing' : `is not what "${name}.userinfo-journal" says`;
       expect(resumed).toMatchObject({ status: 2, stderr: expect.stringContaining(refused) });
       expect(existsSync(results) ? readFileSync(results, 'utf8') : null).toBe(left);
     },
@@ -436,7 +464,9 @@ describe('files of a run', () => {
     const stdin = content(writeRows('gone.csv'));
     const done = await machine.run(args('-', '--results', 'gone.ndjson'), { ...options, stdin });
     expect(done.status).toBe(6);
-    expect(done.stderr).toContain('error: "gone.ndjson" was removed or replaced by another program');
+    expect(done.stderr).toContain(
+      'error: "gone.ndjson" was removed or replaced by another program',
+    );
   });
 });
 
@@ -477,7 +507,9 @@ describe('the codes of a read', () => {
 
   it('keep the data of unknown rows, however often the run is killed while it is resumed', async () => {
     writeFileSync(path('odd.csv'), 'code\nodd1\nodd2\nc1\nc2\nc3\nc4\nc5\nc6\n');
-    expect((await readCodes('odd.csv', '--max-failures', '2', '--concurrency', '1')).status).toBe(6);
+    expect((await readCodes('odd.csv', '--max-failures', '2', '--concurrency', '1')).status).toBe(
+      6,
+    );
     const results = () => content('odd.csv.results.ndjson').trimEnd().split('\n');
     const unknown = results();
     expect(unknown.map((line) => JSON.parse(line))).toMatchObject(
@@ -510,26 +542,33 @@ describe('the codes of a read', () => {
   });
 });
 
-describe.skipIf(process.platform === 'win32')('a run whose reader has exited (needs a shell)', () => {
-  const rows = 'code\nc1\nc2\nc3\nc4\n';
-  const env = { SECRET: 's3cret' };
+describe.skipIf(process.platform === 'win32')(
+  'a run whose reader has exited (needs a shell)',
+  () => {
+    const rows = 'code\nc1\nc2\nc3\nc4\n';
+    const env = { SECRET: 's3cret' };
 
-  it('goes on without messages', async () => {
-    writeFileSync(path('unread.csv'), rows);
-    const line = '{ userinfo -p local bulk read unread.csv mobile; echo $? > status; } 2>&1 | true';
-    await machine.shell(line, { env });
-    expect(content('status')).toBe('0\n');
-    expect(linesOf('unread.csv')).toHaveLength(4);
-  });
-
-  it('ends as by Ctrl-C if it read the results', async () => {
-    // More than a slow start of `head` leaves time for.
-    writeFileSync(path('stream.csv'), `code\n${'c1\n'.repeat(200)}`);
-    const read = 'userinfo -p local bulk read - mobile --format csv --rate 10/s';
-    const { stdout } = await machine.shell(`{ cat stream.csv | ${read}; echo $? > status; } | head -n 1`, {
-      env,
+    it('goes on without messages', async () => {
+      writeFileSync(path('unread.csv'), rows);
+      const line =
+        '{ userinfo -p local bulk read unread.csv mobile; echo $? > status; } 2>&1 | true';
+      await machine.shell(line, { env });
+      expect(content('status')).toBe('0\n');
+      expect(linesOf('unread.csv')).toHaveLength(4);
     });
-    expect(stdout).toMatch(/^\{"line":2,[^\n]*\n$/);
-    expect(content('status')).toBe('130\n');
-  });
-});
+
+    it('ends as by Ctrl-C if it read the results', async () => {
+      // More than a slow start of `head` leaves time for.
+      writeFileSync(path('stream.csv'), `code\n${'c1\n'.repeat(200)}`);
+      const read = 'userinfo -p local bulk read - mobile --format csv --rate 10/s';
+      const { stdout } = await machine.shell(
+        `{ cat stream.csv | ${read}; echo $? > status; } | head -n 1`,
+        {
+          env,
+        },
+      );
+      expect(stdout).toMatch(/^\{"line":2,[^\n]*\n$/);
+      expect(content('status')).toBe('130\n');
+    });
+  },
+);

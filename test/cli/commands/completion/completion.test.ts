@@ -3,7 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createContext } from '../../../../src/cli/command.js';
 import { outputFormats } from '../../../../src/cli/command-line/options.js';
-import { type CommandNode, candidates } from '../../../../src/cli/commands/completion/candidates.js';
+import {
+  type CommandNode,
+  candidates,
+} from '../../../../src/cli/commands/completion/candidates.js';
 import { completionTable } from '../../../../src/cli/commands/completion/table.late.js';
 import { helpTopics } from '../../../../src/cli/commands/help/index.js';
 import { buildProgram } from '../../../../src/cli/program.js';
@@ -56,7 +59,10 @@ const offered: readonly (readonly [words: readonly string[], offered: readonly s
   [['bulk', 'read', 'x', 'chat_s'], startingWith('chat_s', infoNames)],
   [['sign', 'explain', 're'], ['read']],
   [['explain', '4290'], startingWith('4290', resultCodes)],
-  [['help', 'ex'], startingWith('ex', [...Object.keys(helpTopics), ...Object.keys(table.commands)])],
+  [
+    ['help', 'ex'],
+    startingWith('ex', [...Object.keys(helpTopics), ...Object.keys(table.commands)]),
+  ],
   [
     ['completion', ''],
     ['bash', 'zsh', 'fish'],
@@ -67,7 +73,9 @@ const offered: readonly (readonly [words: readonly string[], offered: readonly s
   ],
 ];
 
-/** What a shell makes of: a word that is not ASCII, none, an option that it splits, names of files. */
+/**
+ * What a shell makes of: a word that is not ASCII, none, an option that it splits, names of files.
+ */
 const offeredByBash: typeof offered = [
   [
     ['profile', 'use', ''],

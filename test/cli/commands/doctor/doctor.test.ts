@@ -94,7 +94,14 @@ describe('doctor', () => {
   });
 
   it.each<[string, readonly string[], RunOptions, number, string, RegExp]>([
-    ['an unknown app key', ['--app-key', 'other'], {}, 4, 'read', /^Check the app key, and that it belongs/],
+    [
+      'an unknown app key',
+      ['--app-key', 'other'],
+      {},
+      4,
+      'read',
+      /^Check the app key, and that it belongs/,
+    ],
     ['another channel', ['--channel', 'other'], {}, 4, 'read', /tenant code and the channel/],
     [
       'a wrong secret',
@@ -104,7 +111,14 @@ describe('doctor', () => {
       'read',
       /^Signed with the secret in USERINFO_APP_SECRET, not that of profile "/,
     ],
-    ['a closed port', ['--base-url', 'http://127.0.0.1:9'], {}, 5, 'connection', /service is running there/],
+    [
+      'a closed port',
+      ['--base-url', 'http://127.0.0.1:9'],
+      {},
+      5,
+      'connection',
+      /service is running there/,
+    ],
     [
       'an unknown host',
       ['--base-url', 'https://nowhere.invalid'],
@@ -114,10 +128,31 @@ describe('doctor', () => {
       /^Check the base URL/,
     ],
     ['https where http is spoken', ['--base-url', 'https'], {}, 5, 'tls', /http or https/],
-    ['plain http elsewhere', ['--base-url', 'http://nowhere.invalid'], {}, 2, 'base_url', /--allow-http/],
-    ['another path', ['--base-url', 'path'], {}, 4, 'read', /^Check the base URL: the operations live/],
+    [
+      'plain http elsewhere',
+      ['--base-url', 'http://nowhere.invalid'],
+      {},
+      2,
+      'base_url',
+      /--allow-http/,
+    ],
+    [
+      'another path',
+      ['--base-url', 'path'],
+      {},
+      4,
+      'read',
+      /^Check the base URL: the operations live/,
+    ],
     ['an unknown profile', ['-p', 'loacl'], {}, 3, 'settings', /Did you mean "local"/],
-    ['no profile', [], { env: { USERINFO_CONFIG_DIR: '/none' } }, 3, 'settings', /userinfo profile add/],
+    [
+      'no profile',
+      [],
+      { env: { USERINFO_CONFIG_DIR: '/none' } },
+      3,
+      'settings',
+      /userinfo profile add/,
+    ],
     [
       'no proxy where one is named',
       ['--base-url', 'https://nowhere.invalid'],
@@ -236,14 +271,17 @@ describe('doctor reports a service', () => {
     ['self-signed', ['--ca-file', caFile], 'tls', /--ca-file/],
     ['expired', ['--ca-file', caFile], 'tls', /renew/],
     ['other-host', ['--ca-file', caFile], 'tls', /another host/],
-  ] as const)('with the certificate "%s", %j, says what to do', async (certificate, args, check, next) => {
-    const server = await tlsServer(certificate, machine.url);
-    const found = await diagnose(['--base-url', server.url, ...args], { env });
-    await server.close();
-    expect(found).toMatchObject({ status: 5, failed: [check] });
-    const { next: sentence, commands } = found.checks[check] ?? {};
-    expect([sentence, ...(commands ?? [])].join('\n')).toMatch(next);
-  });
+  ] as const)(
+    'with the certificate "%s", %j, says what to do',
+    async (certificate, args, check, next) => {
+      const server = await tlsServer(certificate, machine.url);
+      const found = await diagnose(['--base-url', server.url, ...args], { env });
+      await server.close();
+      expect(found).toMatchObject({ status: 5, failed: [check] });
+      const { next: sentence, commands } = found.checks[check] ?? {};
+      expect([sentence, ...(commands ?? [])].join('\n')).toMatch(next);
+    },
+  );
 
   it('with a valid certificate, directly and through a proxy', async () => {
     const server = await tlsServer('good', machine.url);
@@ -276,7 +314,9 @@ describe('doctor reports a service', () => {
 
   it('in production, and writes nothing', async () => {
     const server = await answering(40106);
-    const found = await diagnose(['--base-url', server.url, '--environment', 'production'], { env });
+    const found = await diagnose(['--base-url', server.url, '--environment', 'production'], {
+      env,
+    });
     await server.close();
     expect(found).toMatchObject({
       status: 0,

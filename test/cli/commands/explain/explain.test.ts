@@ -16,7 +16,11 @@ describe('explain', () => {
     expect(stdout).toMatch(/│ fix +│ caller/);
     expect(stdout).toMatch(/│ try_again +│ none /);
     const json = await machine.run(['explain', '42901', '--json']);
-    expect(JSON.parse(json.stdout)).toMatchObject({ code: 42901, http_status: 429, try_again: 'any' });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      code: 42901,
+      http_status: 429,
+      try_again: 'any',
+    });
   });
 
   it.each([

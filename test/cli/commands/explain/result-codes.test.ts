@@ -30,7 +30,9 @@ it("the platform's result codes come from --platform or the profile, and decide 
   codes.push(1001);
   const plain = await machine.run(['read', 'c1']);
   expect(plain).toMatchObject({ status: 4 });
-  expect(plain.stderr).toContain("To learn what the platform's codes mean, with a code of a test user:");
+  expect(plain.stderr).toContain(
+    "To learn what the platform's codes mean, with a code of a test user:",
+  );
   expect(plain.stderr).toContain('  userinfo probe -p shop --code "$code" --save-profile\n');
   codes.push(1001);
   const production = await machine.run(['read', 'c1', '--environment', 'production']);
@@ -46,7 +48,9 @@ it("the platform's result codes come from --platform or the profile, and decide 
   const refused = await machine.run(['read', 'c1']);
   expect(refused).toMatchObject({ status: 4 });
   expect(refused.stderr).toContain('Sign in anew.');
-  expect((await machine.run(['profile', 'show', 'shop'])).stdout).toMatch(/result codes +│ 1001, 1003/);
+  expect((await machine.run(['profile', 'show', 'shop'])).stdout).toMatch(
+    /result codes +│ 1001, 1003/,
+  );
 
   const explained = await machine.run(['explain', '1003']);
   expect(explained.stdout).toContain('Sign in anew.');
@@ -61,7 +65,8 @@ it("the platform's result codes come from --platform or the profile, and decide 
   await machine.run(['profile', 'set', 'shop', '--platform', '']);
   expect(readFileSync(machine.profileFile, 'utf8')).not.toContain('1001');
 
-  // A preset replaces a recipe of the file, and nothing else of it; the file has recipes for other commands, too.
+  // A preset replaces a recipe of the file, and nothing else of it; the file has recipes for other
+  // commands, too.
   const recipe = { message: ['$params', '$secret'], steps: ['sha256'] };
   write({ 2001: 'tooManyRequests' }, { signing: { app_sign: recipe, sign: recipe } });
   await machine.run(['profile', 'set', 'shop', '--platform', file, '--signing-preset', 'taobao']);

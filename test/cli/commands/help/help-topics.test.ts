@@ -44,20 +44,31 @@ describe('the topic', () => {
 
   it('environment lists every variable, and no others', () => {
     const named = new Set(
-      [...(topics.get('environment') ?? '').matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b|\bTERM\b|\bPGSSLMODE\b/g)].map(
-        ([name]) => name,
-      ),
+      [
+        ...(topics.get('environment') ?? '').matchAll(
+          /\b[A-Z]+(?:_[A-Z]+)+\b|\bTERM\b|\bPGSSLMODE\b/g,
+        ),
+      ].map(([name]) => name),
     );
     const used = variablesInSource();
     const made = Object.values(settingNames).map(({ variable }) => variable); // of the name of a setting
     for (const name of [...made, 'USERINFO_MAX_BODY']) used.add(name); // the last of an option of serve
     used.delete('PATH'); // handed to the demo, not listened to
     // It is said to be none; one is in an example of the SDK, two are codes of process warnings.
-    for (const name of ['ALL_PROXY', 'APP_SECRET', 'USERINFO_DOUBT', 'USERINFO_HOOK', 'USERINFO_SECRET'])
+    for (const name of [
+      'ALL_PROXY',
+      'APP_SECRET',
+      'USERINFO_DOUBT',
+      'USERINFO_HOOK',
+      'USERINFO_SECRET',
+    ])
       used.delete(name);
     expect([...used].filter((name) => !named.has(name))).toEqual([]);
-    expect([...named].filter((name) => name.startsWith('USERINFO_') && !used.has(name))).toEqual([]);
-    for (const { flag } of Object.values(settingNames)) expect(topics.get('environment')).toContain(flag);
+    expect([...named].filter((name) => name.startsWith('USERINFO_') && !used.has(name))).toEqual(
+      [],
+    );
+    for (const { flag } of Object.values(settingNames))
+      expect(topics.get('environment')).toContain(flag);
   });
 
   it('exit-codes has every status, with its meaning', () => {

@@ -9,7 +9,14 @@ import { topicPage } from '../../../../src/cli/commands/help/topics.late.js';
 import { endpoints } from '../../../../src/core/contract/endpoints.js';
 import { specialInfoNames } from '../../../../src/core/contract/info-names.js';
 import { specialUserInfoKeys } from '../../../../src/core/contract/user-info.js';
-import { commands, completeHelps, examplesIn, groups, helps, program } from '../../../support/help-texts.js';
+import {
+  commands,
+  completeHelps,
+  examplesIn,
+  groups,
+  helps,
+  program,
+} from '../../../support/help-texts.js';
 
 const linesIn = (help: string) => help.trimEnd().split('\n');
 /** A tenth more than a help should have: set the figure anew before that is used up. */
@@ -23,14 +30,17 @@ const longestHelps = [...helps]
 describe('the help of', () => {
   it('has a text for no command that is gone', () => {
     const file = join(import.meta.dirname, '../../../../src/cli/command-line/commands.txt');
-    const named = [...readFileSync(file, 'utf8').matchAll(/^## userinfo (.+)$/gm)].map(([, name]) => name);
+    const named = [...readFileSync(file, 'utf8').matchAll(/^## userinfo (.+)$/gm)].map(
+      ([, name]) => name,
+    );
     const known = ['help', ...[...commands, ...groups].map((words) => words.join(' '))];
     expect(named.filter((name) => !known.includes(name ?? ''))).toEqual([]);
   });
 
   it.each(endpoints)('has a command for the operation $operation', ({ operation }) => {
     expect(commands).toContainEqual([operation]);
-    for (const flag of ['--query', '--timeout', '-y/--yes']) expect(helps.get(operation)).toContain(flag);
+    for (const flag of ['--query', '--timeout', '-y/--yes'])
+      expect(helps.get(operation)).toContain(flag);
   });
 
   it.each([...commands, ...groups].map((command) => [command.join(' ')]))(
@@ -58,7 +68,9 @@ describe('the help of', () => {
         ...help.visibleGlobalOptions(command),
       ]) {
         const [first = ''] = description.split(' ');
-        expect(complete).toMatch(new RegExp(`^  ${flags.replace(/[|[\]]/g, '\\$&')}\\s+${first}`, 'm'));
+        expect(complete).toMatch(
+          new RegExp(`^  ${flags.replace(/[|[\]]/g, '\\$&')}\\s+${first}`, 'm'),
+        );
       }
     },
   );
@@ -66,7 +78,14 @@ describe('the help of', () => {
   it('the program fits a screen of 24 lines with its prompt, and begins with what people come for', () => {
     const help = helps.get('') ?? '';
     expect(help.split('\n').length).toBeLessThanOrEqual(24);
-    const places = ['  read', '  passback', '  profile', '--demo', 'Signing: sign, probe', 'Service: admin'];
+    const places = [
+      '  read',
+      '  passback',
+      '  profile',
+      '--demo',
+      'Signing: sign, probe',
+      'Service: admin',
+    ];
     const found = places.map((place) => help.indexOf(`\n${place}`.replace('\n--', '--')));
     expect(found).toEqual([...found].sort((one, other) => one - other));
     expect(found).not.toContain(-1);
@@ -74,7 +93,13 @@ describe('the help of', () => {
 
   it('the program is complete with --help: commands, options, topics', () => {
     const help = completeHelps.get('') ?? '';
-    const parts = ['Commands:', 'Signing:', 'Service:', 'Options:', 'Topics (userinfo help <topic>):'];
+    const parts = [
+      'Commands:',
+      'Signing:',
+      'Service:',
+      'Options:',
+      'Topics (userinfo help <topic>):',
+    ];
     const found = parts.map((part) => help.indexOf(`\n${part}\n`));
     expect(found).toEqual([...found].sort((one, other) => one - other));
     expect(found).not.toContain(-1);
@@ -104,7 +129,9 @@ it('names no option that there is not, nor do the topics', () => {
     ...commands.flatMap(optionsOf),
   ];
   const known = ['--help', '--trace', ...optionsOf(program)];
-  const topics = Object.keys(helpTopics).map((topic) => [topic, topicPage(topic, 'chat_')] as const);
+  const topics = Object.keys(helpTopics).map(
+    (topic) => [topic, topicPage(topic, 'chat_')] as const,
+  );
   const unknown = [...completeHelps, ...topics].flatMap(([page, text]) => {
     const named = text.match(/(?<![\w-])--[a-z][\w-]*/g) ?? [];
     return named.filter((flag) => !known.includes(flag)).map((flag) => `${page}: ${flag}`);
@@ -114,7 +141,9 @@ it('names no option that there is not, nor do the topics', () => {
 
 it('lists every common option for the commands of its group, and for no others', () => {
   const groups = ['profile', 'output', 'network', 'confirm'];
-  const common = program.options.flatMap((option) => (option instanceof CommonOption ? [option] : []));
+  const common = program.options.flatMap((option) =>
+    option instanceof CommonOption ? [option] : [],
+  );
   expect(
     program.options.filter((option) => !(option instanceof CommonOption)).map(({ long }) => long),
   ).toEqual(['--version']);
@@ -136,7 +165,9 @@ it('of read and passback lists the special names and the reserved keys', () => {
   };
   expect(listed('read')).toEqual(Object.keys(specialInfoNames()));
   expect(listed('passback')).toEqual(Object.keys(specialUserInfoKeys));
-  expect(helps.get('passback')).toMatch('Reserved keys, which cannot be passed back: union_id, channel.');
+  expect(helps.get('passback')).toMatch(
+    'Reserved keys, which cannot be passed back: union_id, channel.',
+  );
 });
 
 it('of read has room for more special names', () => {
@@ -144,6 +175,8 @@ it('of read has room for more special names', () => {
   const list = (names: readonly string[]) => listNames(names, 'Names').split('\n');
   const names = Object.keys(specialInfoNames());
   const lines = linesIn(helps.get('read') ?? '').length;
-  expect(lines + list([...names, ...more]).length - list(names).length).toBeLessThanOrEqual(maxLines);
+  expect(lines + list([...names, ...more]).length - list(names).length).toBeLessThanOrEqual(
+    maxLines,
+  );
   for (const line of list([...names, ...more])) expect(line.length).toBeLessThanOrEqual(80);
 });

@@ -21,7 +21,9 @@ function signed(params: Readonly<Record<string, string>>, key = secret): Record<
   return { ...all, sign: md5(`${key}${message}${key}`).toUpperCase() };
 }
 
-/** A platform without anything of this project: it accepts what its own rule signs, and one code. */
+/**
+ * A platform without anything of this project: it accepts what its own rule signs, and one code.
+ */
 const received: { readonly url: URL; readonly region: unknown; readonly status: number }[] = [];
 const log: string[] = [];
 const platform = createServer((request, response) => {
@@ -29,10 +31,20 @@ const platform = createServer((request, response) => {
   const { app_sign, sign, ...params } = Object.fromEntries(url.searchParams);
   const right = signed(params);
   const code =
-    right.app_sign !== app_sign ? 40102 : right.sign !== sign ? 40101 : params.code === 'good' ? 200 : 40106;
+    right.app_sign !== app_sign
+      ? 40102
+      : right.sign !== sign
+        ? 40101
+        : params.code === 'good'
+          ? 200
+          : 40106;
   received.push({ url, region: request.headers['x-region'], status: code });
-  log.push(`10.0.0.1 - - [22/Nov/2026:13:20:00 +0000] "GET ${request.url} HTTP/1.1" 200 87 "-" "okhttp/4"`);
-  response.end(JSON.stringify({ code, msg: code === 200 ? 'ok' : 'refused', data: { union_id: 'u1' } }));
+  log.push(
+    `10.0.0.1 - - [22/Nov/2026:13:20:00 +0000] "GET ${request.url} HTTP/1.1" 200 87 "-" "okhttp/4"`,
+  );
+  response.end(
+    JSON.stringify({ code, msg: code === 200 ? 'ok' : 'refused', data: { union_id: 'u1' } }),
+  );
 });
 const machine = new Machine();
 let origin = '';
@@ -69,7 +81,14 @@ const request = (more: Readonly<Record<string, string>> = {}, key?: string) =>
 
 /** Sends a request by the real curl, which prints the exchange; the platform accepts it. */
 async function sentByCurl(url: string, ...headers: readonly string[]): Promise<string> {
-  const args = ['--silent', '--verbose', '--noproxy', '*', ...headers.flatMap((one) => ['-H', one]), url];
+  const args = [
+    '--silent',
+    '--verbose',
+    '--noproxy',
+    '*',
+    ...headers.flatMap((one) => ['-H', one]),
+    url,
+  ];
   const { stdout, stderr } = await promisify(execFile)('curl', args);
   expect(JSON.parse(stdout).code).toBe(200);
   return stderr;
@@ -142,7 +161,12 @@ describe('profile add --from', () => {
   it('keeps the rules of a platform file that sign the request, and searches the others', async () => {
     const form = ['union_id', 'primary_key', 'user_info'];
     const query = { kvSep: '', pairSep: '', exclude: form };
-    const sign = { params: query, message: ['$secret$params$secret'], steps: ['md5'], output: 'HEX' };
+    const sign = {
+      params: query,
+      message: ['$secret$params$secret'],
+      steps: ['md5'],
+      output: 'HEX',
+    };
     const rules = [
       [{ sign }, { sign: 'kept, it signs the requests', app_sign: 'found' }],
       [{ app_sign: sign }, { sign: 'found', app_sign: 'found' }],
@@ -164,13 +188,19 @@ describe('profile add --from', () => {
     await sentByCurl(request());
     const captured = file('access.log', `${log.join('\n')}\n`);
     const bare = await add(captured, '--yes');
-    expect(bare).toMatchObject({ status: 2, stderr: expect.stringContaining('missing: --base-url') });
+    expect(bare).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('missing: --base-url'),
+    });
     const done = await add(captured, '--yes', '--base-url', `${origin}/v2`);
     expect(done).toMatchObject({ status: 0, stderr: expect.not.stringContaining('base URL:') });
   });
 
   it('takes of a HAR file headers that every request has alike, and no private one', async () => {
-    const done = await add(file('a.har', har(request(), request({ random: 'b01d77aa03' }))), '--yes');
+    const done = await add(
+      file('a.har', har(request(), request({ random: 'b01d77aa03' }))),
+      '--yes',
+    );
     expect(stored().headers).toEqual({ 'X-Region': 'cn-east' });
     expect(received.at(-1)?.region).toBe('cn-east');
     for (const source of ['Cookie=env:COOKIE', 'X-Pin=env:X_PIN', 'X-User=env:X_USER'])
@@ -179,7 +209,14 @@ describe('profile add --from', () => {
   });
 
   it('asks on a terminal for the secret, and before it stores anything', async () => {
-    const args = ['profile', 'add', 'shop', ...quick, '--from', file('captured.txt', `curl '${request()}'`)];
+    const args = [
+      'profile',
+      'add',
+      'shop',
+      ...quick,
+      '--from',
+      file('captured.txt', `curl '${request()}'`),
+    ];
     const yes = await machine.onTerminal(args, [
       ['Environment', ''],
       ['App secret', secret],
@@ -194,18 +231,32 @@ describe('profile add --from', () => {
     const args = ['profile', 'add', 'shop', '--from', '-', '--app-secret-env', 'SHOP', ...quick];
     const options = { stdin: `curl '${request()}'`, env: { SHOP: secret } };
     const asked = await machine.run(args, options);
-    expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining('confirmation needed') });
+    expect(asked).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('confirmation needed'),
+    });
     expect(received).toEqual([]);
     // Of two applications it takes the one that an option names.
     const two = `${options.stdin}\ncurl '${request({ app_key: 'app-2' })}'`;
     const named = [...args, '--yes', '--app-key', 'app-2'];
     expect(await machine.run(named, { ...options, stdin: two })).toMatchObject({ status: 0 });
     expect(stored().app_key).toBe('app-2');
-    const both = await machine.run(['profile', 'add', 'b', '--from', '-', '--app-secret-stdin'], options);
-    expect(both).toMatchObject({ status: 2, stderr: expect.stringContaining('cannot both come from') });
+    const both = await machine.run(
+      ['profile', 'add', 'b', '--from', '-', '--app-secret-stdin'],
+      options,
+    );
+    expect(both).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('cannot both come from'),
+    });
   });
 
-  const refused: readonly (readonly [what: string, capture: () => string, says: string, next: string])[] = [
+  const refused: readonly (readonly [
+    what: string,
+    capture: () => string,
+    says: string,
+    next: string,
+  ])[] = [
     ['no request', () => 'nothing here\n', 'this does not look like a request', 'It can be'],
     [
       'a request elsewhere',

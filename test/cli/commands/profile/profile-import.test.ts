@@ -31,14 +31,19 @@ afterEach(() => {
 function importOf(content: object | string, ...more: string[]) {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   writeFileSync(join(machine.folder, 'partner.json'), text);
-  return machine.run(['profile', 'import', 'partner.json', ...more], { env: { [variable]: secret } });
+  return machine.run(['profile', 'import', 'partner.json', ...more], {
+    env: { [variable]: secret },
+  });
 }
 const stored = () => existsSync(machine.profileFile);
 
 describe('an imported profile', () => {
   it('says where digests of the secret go, before it is typed', async () => {
     writeFileSync(join(machine.folder, 'partner.json'), JSON.stringify(partner));
-    const typed = await machine.onTerminal(['profile', 'import', 'partner.json'], [['App secret', secret]]);
+    const typed = await machine.onTerminal(
+      ['profile', 'import', 'partner.json'],
+      [['App secret', secret]],
+    );
     expect(typed.status).toBe(0);
     const shown = typed.stdout.indexOf('"partner" sends digests of its secret to evil.example.');
     expect(shown).toBeGreaterThanOrEqual(0);
@@ -88,10 +93,15 @@ describe('an imported profile', () => {
 
 it('a key that occurs twice in an imported file is refused with its place', async () => {
   const text = JSON.stringify(partner, null, 2);
-  const doubled = text.replace('"tenant_code"', '"base_url": "https://shop.example",\n  "tenant_code"');
+  const doubled = text.replace(
+    '"tenant_code"',
+    '"base_url": "https://shop.example",\n  "tenant_code"',
+  );
   const refused = await importOf(doubled, '--app-secret-env', variable);
   expect(refused.status).toBe(2);
-  expect(refused.stderr).toMatch(/^error: the file "partner.json": duplicate key at line 5, column \d+\n/);
+  expect(refused.stderr).toMatch(
+    /^error: the file "partner.json": duplicate key at line 5, column \d+\n/,
+  );
   expect(stored()).toBe(false);
 });
 
@@ -107,7 +117,12 @@ describe('a host that gets the requests of an imported profile', () => {
     message: ['$values'],
     steps: [slice, 'md5'],
   });
-  const keyed = { ...ofSub(32, 35), message: ['x'], steps: ['hmac-md5'], key: { tokens: ['$sub:a'] } };
+  const keyed = {
+    ...ofSub(32, 35),
+    message: ['x'],
+    steps: ['hmac-md5'],
+    key: { tokens: ['$sub:a'] },
+  };
   const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-'];
   const vowels = Object.fromEntries(
     letters.map((letter) => [letter, /[aeiou1234]/i.test(letter) ? '1' : '0']),
@@ -146,7 +161,9 @@ describe('a host that gets the requests of an imported profile', () => {
     );
     await machine.run(['read', 'c1', '--no-input'], { env: { [variable]: secret } });
     await host.close();
-    const requests = host.requests.map(({ query }) => Object.fromEntries(new URLSearchParams(query)));
+    const requests = host.requests.map(({ query }) =>
+      Object.fromEntries(new URLSearchParams(query)),
+    );
     expect(await recover({ requests, length: secret.length, names })).toEqual([]);
     expect(imported.status).toBe(2);
     expect(imported.stderr).toContain('A digest of a part of the secret gives that part away');

@@ -1,4 +1,12 @@
-import { chmodSync, chownSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentFlags, Machine } from '../../../support/cli.js';
@@ -85,7 +93,9 @@ describe('profile add', () => {
   it('lists everything that is missing without a terminal', async () => {
     const done = await machine.run(['profile', 'add', 'shop', '--channel', 'web']);
     expect(done.status).toBe(2);
-    expect(done.stderr).toContain('missing: --base-url, --tenant-code, --app-key, --app-secret-stdin');
+    expect(done.stderr).toContain(
+      'missing: --base-url, --tenant-code, --app-key, --app-secret-stdin',
+    );
   });
 
   it('never takes the secret from an argument, nor from a terminal that would show it', async () => {
@@ -107,7 +117,9 @@ describe('profile add', () => {
       stdin: `${secret} \n`,
     });
     expect(done.status).toBe(0);
-    expect(done.stderr).toContain('warning: the app secret has white space around it\nEnter it again:\n');
+    expect(done.stderr).toContain(
+      'warning: the app secret has white space around it\nEnter it again:\n',
+    );
     expect(file().profiles.shop.secret.value).toBe(`${secret} `);
   });
 
@@ -128,14 +140,19 @@ describe('profile add', () => {
 
   it('says so when profile set puts the secret into the file', async () => {
     await machine.run(['profile', 'add', 'shop', ...values, '--app-secret-env', 'SHOP_SECRET']);
-    const set = await machine.run(['profile', 'set', 'shop', '--app-secret-stdin'], { stdin: secret });
+    const set = await machine.run(['profile', 'set', 'shop', '--app-secret-stdin'], {
+      stdin: secret,
+    });
     expect(set.stderr).toBe(`changed "shop" (test, test.example.com)\n${inPlainText()}`);
   });
 
-  it.each([['constructor'], ['__proto__'], [''], ['a b'], ['a/b']])('refuses the name "%s"', async (name) => {
-    expect(await add(name)).toMatchObject({ status: 3 });
-    expect(existsSync(machine.profileFile)).toBe(false);
-  });
+  it.each([['constructor'], ['__proto__'], [''], ['a b'], ['a/b']])(
+    'refuses the name "%s"',
+    async (name) => {
+      expect(await add(name)).toMatchObject({ status: 3 });
+      expect(existsSync(machine.profileFile)).toBe(false);
+    },
+  );
 });
 
 it('a profile that is added or changed is on the disk before it takes the place of the old file', async () => {
@@ -166,7 +183,12 @@ describe('profiles', () => {
     const list = JSON.parse((await machine.run(['profile', 'list', '--json'])).stdout);
     expect(list).toMatchObject([
       { name: 'shop-test', active: false, environment: 'test' },
-      { name: 'shop', active: true, environment: 'production', base_url: 'https://test.example.com' },
+      {
+        name: 'shop',
+        active: true,
+        environment: 'production',
+        base_url: 'https://test.example.com',
+      },
     ]);
     expect((await machine.run(['profile', 'list'])).stdout).toBe(
       '  shop-test  test        test.example.com\n* shop       production  test.example.com\n',
@@ -182,8 +204,14 @@ describe('profiles', () => {
     });
 
     expect((await machine.run(['profile', 'delete', 'live'])).status).toBe(2);
-    const removed = await machine.onTerminal(['profile', 'delete', 'live'], [['Delete profile', 'y']]);
-    expect(removed).toMatchObject({ status: 0, stdout: expect.stringContaining('No profile is active now') });
+    const removed = await machine.onTerminal(
+      ['profile', 'delete', 'live'],
+      [['Delete profile', 'y']],
+    );
+    expect(removed).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('No profile is active now'),
+    });
     expect(Object.keys(file().profiles)).toEqual(['shop-test']);
     expect((await machine.run(['read', 'c'])).status).toBe(3);
     expect((await machine.run(['profile', 'path'])).stdout).toBe(`${machine.profileFile}\n`);
@@ -200,7 +228,9 @@ describe('profiles', () => {
       app_key: { value: 'a2', origin: '--app-key' },
       app_secret: { value: 'set, in the profile file', origin: 'profile "shop"' },
     });
-    expect((await machine.run(['profile', 'show'])).stdout).toMatch(/│ channel +│ web +│ profile "shop" │/);
+    expect((await machine.run(['profile', 'show'])).stdout).toMatch(
+      /│ channel +│ web +│ profile "shop" │/,
+    );
     await machine.run(['profile', 'set', 'shop', '--app-secret-env', 'PATH']);
     const { stdout } = await machine.run(['profile', 'show']);
     expect(stdout).toContain('set, in the environment variable PATH');
@@ -227,13 +257,25 @@ describe('profiles', () => {
       /│ plain http +│ allowed +│ profile "shop" +│/,
     );
     // In yellow on a terminal, not with the colour's escapes as text.
-    expect((await machine.run(['profile', 'show'], { shows: true })).stdout).toContain('\u001b[33mallowed');
+    expect((await machine.run(['profile', 'show'], { shows: true })).stdout).toContain(
+      '\u001b[33mallowed',
+    );
     const shown = await machine.run(['profile', 'show', '--json']);
     expect(JSON.parse(shown.stdout).allow_http).toEqual({ value: true, origin: 'profile "shop"' });
     expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(0);
     // It is for the profile's own base URL.
-    const other = await machine.run(['read', 'c', '--dry-run', '--base-url', 'http://other.example']);
-    expect(other).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('--allow-http') });
+    const other = await machine.run([
+      'read',
+      'c',
+      '--dry-run',
+      '--base-url',
+      'http://other.example',
+    ]);
+    expect(other).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('--allow-http'),
+    });
     expect((await machine.run(['profile', 'set', 'shop', '--no-allow-http'])).status).toBe(0);
     expect((await machine.run(['profile', 'show'])).stdout).not.toContain('plain http');
     expect((await machine.run(['read', 'c', '--dry-run'])).status).toBe(2);
@@ -254,7 +296,9 @@ describe('profiles', () => {
       const env = { USERINFO_CONFIG_DIR: join(machine.folder, 'a\u001b]0;title\u0007') };
       const shown = await machine.run(['profile', 'path'], { env, shows: true });
       expect(shown.stdout).toContain('a\\u001b]0;title\\u0007/profiles.json');
-      expect((await machine.run(['profile', 'path'], { env })).stdout).toContain('a\u001b]0;title\u0007/');
+      expect((await machine.run(['profile', 'path'], { env })).stdout).toContain(
+        'a\u001b]0;title\u0007/',
+      );
     },
   );
 
@@ -311,7 +355,10 @@ describe.skipIf(process.platform === 'win32')(
       rmSync(marker(), { force: true });
       const shared: (readonly [share: () => void, undo: () => void])[] = [
         [() => chmodSync(machine.profileFile, 0o620), () => chmodSync(machine.profileFile, 0o600)],
-        [() => chmodSync(machine.configFolder, 0o777), () => chmodSync(machine.configFolder, 0o700)],
+        [
+          () => chmodSync(machine.configFolder, 0o777),
+          () => chmodSync(machine.configFolder, 0o700),
+        ],
         [() => chmodSync(machine.folder, 0o777), () => chmodSync(machine.folder, 0o700)],
       ];
       if (process.geteuid?.() === 0) {
@@ -381,7 +428,9 @@ describe('admin app create --profile', () => {
     ]) {
       const done = await machine.run(args, { env: { XDG_DATA_HOME: file } });
       expect(done).toMatchObject({ status: 2, stdout: '' });
-      expect(done.stderr).toMatch(/^error: cannot create the data folder .*: a part of the path is a file/);
+      expect(done.stderr).toMatch(
+        /^error: cannot create the data folder .*: a part of the path is a file/,
+      );
       expect(done.stderr).toContain('--database <file>');
     }
   });

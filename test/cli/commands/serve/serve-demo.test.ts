@@ -38,33 +38,37 @@ async function serveDemo(
   return printed;
 }
 
-const secretIn = (file: string): string => JSON.parse(readFileSync(file, 'utf8')).profiles.demo.secret.value;
+const secretIn = (file: string): string =>
+  JSON.parse(readFileSync(file, 'utf8')).profiles.demo.secret.value;
 
 describe('serve --demo', { timeout: 60_000 }, () => {
   it('prints commands that work, the last of them refused and shown on the page', async () => {
     const database = `${machine.folder}/demo store.db`;
-    const printed = await serveDemo(['--database', database], async ([read, passback, wrong], url) => {
-      const [one, two, three] = [
-        await machine.shell(read ?? ''),
-        await machine.type(passback ?? ''),
-        await machine.shell(wrong ?? ''),
-      ];
-      expect(one).toMatchObject({ status: 0, stdout: expect.stringContaining('13800138000') });
-      expect(two.status).toBe(0);
-      expect(three).toMatchObject({ status: 4, stdout: expect.stringContaining('40102') });
-      expect(three.stderr).toContain(
-        '\nSigned with the secret in USERINFO_APP_SECRET, not that of profile "demo", by the default recipes.\n',
-      );
-      const [explain = '', solve, tryPresets, doctor = ''] = [
-        ...three.stderr.matchAll(/^ {2}(userinfo .+)$/gm),
-      ].map(([, text]) => text);
-      expect((await machine.type(explain)).stdout).toContain('&key=<secret>');
-      expect(solve).toBe('userinfo sign solve - --save demo -p demo');
-      expect(tryPresets).toBe('userinfo sign try --save demo -p demo');
-      expect((await machine.type(doctor)).status).toBe(0);
-      const page = await (await fetch(url)).text();
-      expect(page).toContain('It was signed with the app key in place of the secret.');
-    });
+    const printed = await serveDemo(
+      ['--database', database],
+      async ([read, passback, wrong], url) => {
+        const [one, two, three] = [
+          await machine.shell(read ?? ''),
+          await machine.type(passback ?? ''),
+          await machine.shell(wrong ?? ''),
+        ];
+        expect(one).toMatchObject({ status: 0, stdout: expect.stringContaining('13800138000') });
+        expect(two.status).toBe(0);
+        expect(three).toMatchObject({ status: 4, stdout: expect.stringContaining('40102') });
+        expect(three.stderr).toContain(
+          '\nSigned with the secret in USERINFO_APP_SECRET, not that of profile "demo", by the default recipes.\n',
+        );
+        const [explain = '', solve, tryPresets, doctor = ''] = [
+          ...three.stderr.matchAll(/^ {2}(userinfo .+)$/gm),
+        ].map(([, text]) => text);
+        expect((await machine.type(explain)).stdout).toContain('&key=<secret>');
+        expect(solve).toBe('userinfo sign solve - --save demo -p demo');
+        expect(tryPresets).toBe('userinfo sign try --save demo -p demo');
+        expect((await machine.type(doctor)).status).toBe(0);
+        const page = await (await fetch(url)).text();
+        expect(page).toContain('It was signed with the app key in place of the secret.');
+      },
+    );
     const secret = secretIn(machine.profileFile);
     expect(secret).toMatch(/^\w{32}$/);
     expect(statSync(machine.profileFile).mode & 0o777).toBe(0o600);
@@ -108,7 +112,9 @@ describe('serve --demo', { timeout: 60_000 }, () => {
   ])('overwrites no profile of another service %s', async (_, baseUrl) => {
     const own = ['--tenant-code', 't', '--channel', 'c', '--app-key', 'k', '--app-secret-env', 'S'];
     const url = ['--base-url', baseUrl];
-    expect(await machine.run(['profile', 'add', 'demo', ...own, ...url])).toMatchObject({ status: 0 });
+    expect(await machine.run(['profile', 'add', 'demo', ...own, ...url])).toMatchObject({
+      status: 0,
+    });
     const before = readFileSync(machine.profileFile, 'utf8');
     const refused = await machine.run(['serve', '--demo', '--port', '0', '--database', ':memory:']);
     expect(refused).toMatchObject({ status: 2, stdout: '' });
@@ -119,19 +125,18 @@ describe('serve --demo', { timeout: 60_000 }, () => {
     expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
   });
 
-  it.each([[['--demo', '--host', '0.0.0.0'], '--demo only works on this machine, not on "0.0.0.0"']])(
-    'refuses %j, which does not go together',
-    async (args, said) => {
-      const refused = await machine.run([
-        'serve',
-        '--port',
-        '0',
-        '--database',
-        `${machine.folder}/x.db`,
-        ...args,
-      ]);
-      expect(refused.status).toBe(2);
-      expect(refused.stderr).toContain(said);
-    },
-  );
+  it.each([
+    [['--demo', '--host', '0.0.0.0'], '--demo only works on this machine, not on "0.0.0.0"'],
+  ])('refuses %j, which does not go together', async (args, said) => {
+    const refused = await machine.run([
+      'serve',
+      '--port',
+      '0',
+      '--database',
+      `${machine.folder}/x.db`,
+      ...args,
+    ]);
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toContain(said);
+  });
 });

@@ -27,8 +27,12 @@ async function serve(args: readonly string[], env: Record<string, string> = {}) 
 }
 
 const put = async (url: string, bytes: number) =>
-  (await fetch(`${url}/api/v1/server/user/passback_user_info`, { method: 'PUT', body: 'x'.repeat(bytes) }))
-    .status;
+  (
+    await fetch(`${url}/api/v1/server/user/passback_user_info`, {
+      method: 'PUT',
+      body: 'x'.repeat(bytes),
+    })
+  ).status;
 
 it('a setting is a flag, else a variable', async () => {
   const env = {
@@ -84,10 +88,13 @@ it.each<[said: string, env: Record<string, string>, ...args: string[]]>([
   ["value 'http' from env 'PORT' is invalid. Give a number", { PORT: 'http' }],
   ['--host is empty', {}, '--host', ''],
   ['--public-url', {}, '--public-url', 'ftp://x'],
-])('refuses what is wrong in the environment as it does in a flag: %s', async (said, env, ...args) => {
-  const refused = await machine.run(['serve', ...args], { env });
-  expect(refused).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(said) });
-});
+])(
+  'refuses what is wrong in the environment as it does in a flag: %s',
+  async (said, env, ...args) => {
+    const refused = await machine.run(['serve', ...args], { env });
+    expect(refused).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(said) });
+  },
+);
 
 it('counts an empty variable as not set, and a switch of 0 as off', async () => {
   const env = {
@@ -99,7 +106,8 @@ it('counts an empty variable as not set, and a switch of 0 as off', async () => 
     USERINFO_LOG_FORMAT: '',
     USERINFO_TRUST_PROXY: '',
     USERINFO_NO_MIGRATE: '0',
-    // Longer than Node's default; with the time of an idle connection, longer than its longest timer.
+    // Longer than Node's default; with the time of an idle connection, longer than its longest
+    // timer.
     USERINFO_REQUEST_TIMEOUT: '596h',
     USERINFO_DRAIN_DELAY: '10s',
   };
@@ -112,11 +120,29 @@ it('counts an empty variable as not set, and a switch of 0 as off', async () => 
 it('admin works on the database of the same variable', async () => {
   const env = { DATABASE_URL: join(machine.folder, 'f.db') };
   const created = await machine.run(
-    ['admin', 'app', 'create', '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'a', '--json'],
+    [
+      'admin',
+      'app',
+      'create',
+      '--tenant-code',
+      'acme',
+      '--channel',
+      'web',
+      '--app-key',
+      'a',
+      '--json',
+    ],
     { env },
   );
   expect(created.status).toBe(0);
-  const { stdout } = await machine.run(['admin', 'app', 'list', '--json', '--database', env.DATABASE_URL]);
+  const { stdout } = await machine.run([
+    'admin',
+    'app',
+    'list',
+    '--json',
+    '--database',
+    env.DATABASE_URL,
+  ]);
   expect(JSON.parse(stdout)).toMatchObject([{ app_key: 'a' }]);
 });
 
@@ -134,7 +160,9 @@ it('takes the master key from a file, and needs it from then on', async () => {
   const plain = { USERINFO_DATABASE: '', DATABASE_URL: file };
   const without = await machine.run(['admin', 'app', 'list'], { env: plain });
   expect(without.status).toBe(2);
-  expect(without.stderr).toContain('are encrypted with another key\nGive that key in USERINFO_MASTER_KEY');
+  expect(without.stderr).toContain(
+    'are encrypted with another key\nGive that key in USERINFO_MASTER_KEY',
+  );
   expect(await serve(['--port', '0'], env)).toMatch(/^http:/);
 });
 

@@ -2,7 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SignableRequest } from '../../../../src/core/signing/request.js';
 import { Secret } from '../../../../src/core/signing/secret.js';
-import { compileRecipe, defaultRecipes, type RecipeJson, UserInfoClient } from '../../../../src/index.js';
+import {
+  compileRecipe,
+  defaultRecipes,
+  type RecipeJson,
+  UserInfoClient,
+} from '../../../../src/index.js';
 import { createService } from '../../../../src/service/index.js';
 import { deploymentFlags, Machine } from '../../../support/cli.js';
 
@@ -13,15 +18,19 @@ const right: RecipeJson = { message: ['$params', '$secret'], steps: ['md5'] };
 
 beforeAll(async () => {
   const options = deploymentFlags('http://127.0.0.1:9');
-  const added = await machine.run(['profile', 'add', 'shop', ...options, '--app-secret-env', 'SHOP_SECRET'], {
-    env,
-  });
+  const added = await machine.run(
+    ['profile', 'add', 'shop', ...options, '--app-secret-env', 'SHOP_SECRET'],
+    {
+      env,
+    },
+  );
   expect(added).toMatchObject({ status: 0 });
 });
 afterAll(() => machine[Symbol.dispose]());
 
 const many = (count: number, entry = 'x') => Array.from({ length: count }, () => entry);
-const names = (count: number) => Object.fromEntries(many(count).map((_, index) => [`n${index}`, 'v']));
+const names = (count: number) =>
+  Object.fromEntries(many(count).map((_, index) => [`n${index}`, 'v']));
 const sub = { message: ['x'], steps: ['md5'] };
 
 /** Each list of a recipe with one more than it may have, and each other limit. */
@@ -29,7 +38,10 @@ const tooMuch: Readonly<Record<string, [Partial<RecipeJson>, RegExp]>> = {
   message: [{ message: many(65) }, /message: has more than 64 entries/],
   steps: [{ steps: many(65, 'md5') }, /steps: has more than 64 entries/],
   'key.tokens': [{ key: { tokens: many(65) } }, /key\.tokens: has more than 64 entries/],
-  'sub.message': [{ sub: { a: { ...sub, message: many(65) } } }, /sub\.a\.message: has more than 64 entries/],
+  'sub.message': [
+    { sub: { a: { ...sub, message: many(65) } } },
+    /sub\.a\.message: has more than 64 entries/,
+  ],
   'sub.steps': [
     { sub: { a: { ...sub, steps: many(65, 'md5') } } },
     /sub\.a\.steps: has more than 64 entries/,
@@ -38,8 +50,14 @@ const tooMuch: Readonly<Record<string, [Partial<RecipeJson>, RegExp]>> = {
     { sub: { a: { ...sub, key: { tokens: many(65), decode: 'utf8' } } } },
     /sub\.a\.key\.tokens: has more than 64 entries/,
   ],
-  'params.exclude': [{ params: { exclude: many(257) } }, /params\.exclude: has more than 256 names/],
-  'params.include': [{ params: { include: many(257) } }, /params\.include: has more than 256 names/],
+  'params.exclude': [
+    { params: { exclude: many(257) } },
+    /params\.exclude: has more than 256 names/,
+  ],
+  'params.include': [
+    { params: { include: many(257) } },
+    /params\.include: has more than 256 names/,
+  ],
   'params.order': [{ params: { order: many(257) } }, /params\.order: has more than 256 names/],
   'params.add': [{ params: { add: names(257) } }, /params\.add: has more than 256 names/],
   'params.escape': [{ params: { escape: names(257) } }, /params\.escape: has more than 256 names/],
@@ -48,7 +66,10 @@ const tooMuch: Readonly<Record<string, [Partial<RecipeJson>, RegExp]>> = {
     /escape\.\w+: has more than 16 characters/,
   ],
   tokens: [{ message: ['$method'.repeat(65)] }, /message: has more than 64 tokens/],
-  modifiers: [{ message: [`$body${'.base64'.repeat(9)}`] }, /message\[0\]: has more than 8 modifiers/],
+  modifiers: [
+    { message: [`$body${'.base64'.repeat(9)}`] },
+    /message\[0\]: has more than 8 modifiers/,
+  ],
   characters: [{ message: ['x'.repeat(8192)] }, /has more than 8192 characters/],
   '20,000 steps': [{ steps: many(20_000, 'md5') }, /has more than 8192 characters/],
   nesting: [
@@ -88,8 +109,10 @@ const places: Readonly<Record<string, (recipe: RecipeJson) => string | Promise<s
           platform: { signing: { sign: recipe } },
         }),
     ),
-  'a recipe file, sign explain': (recipe) => refusal(['sign', 'explain', '--recipe', file(recipe), url]),
-  'a recipe file, sign verify': (recipe) => refusal(['sign', 'verify', '--recipe', file(recipe), url]),
+  'a recipe file, sign explain': (recipe) =>
+    refusal(['sign', 'explain', '--recipe', file(recipe), url]),
+  'a recipe file, sign verify': (recipe) =>
+    refusal(['sign', 'verify', '--recipe', file(recipe), url]),
   'a recipe file, sign export': (recipe) =>
     refusal(['sign', 'export', '--lang', 'go', '--recipe', file(recipe)]),
   'a pair of recipes': (recipe) =>
@@ -106,7 +129,14 @@ const places: Readonly<Record<string, (recipe: RecipeJson) => string | Promise<s
         (error: Error) => `2 ${error.message}`,
       ),
   'recipes of an app': (recipe) => {
-    const app = ['--tenant-code', 't', '--channel', 'c', '--platform', file({ signing: { sign: recipe } })];
+    const app = [
+      '--tenant-code',
+      't',
+      '--channel',
+      'c',
+      '--platform',
+      file({ signing: { sign: recipe } }),
+    ];
     return refusal(['admin', 'app', 'create', ...app]);
   },
   'a profile': async (recipe) => {
@@ -121,11 +151,14 @@ const places: Readonly<Record<string, (recipe: RecipeJson) => string | Promise<s
 };
 
 describe.each(Object.entries(places))('in %s', (_, say) => {
-  it.each(Object.entries(tooMuch))('a recipe with too much is refused: %s', async (_, [change, words]) => {
-    const said = await say({ ...right, ...change });
-    expect(said).toMatch(words);
-    expect(said).toMatch(/^[23] /);
-  });
+  it.each(Object.entries(tooMuch))(
+    'a recipe with too much is refused: %s',
+    async (_, [change, words]) => {
+      const said = await say({ ...right, ...change });
+      expect(said).toMatch(words);
+      expect(said).toMatch(/^[23] /);
+    },
+  );
 });
 
 it('a recipe with as much as it may have is taken', () => {
@@ -151,7 +184,14 @@ const multiplying: Readonly<Record<string, Partial<RecipeJson>>> = {
 /** A request with a body and a parameter of so many characters. */
 function requestOf(size: number): SignableRequest {
   const text = 'a'.repeat(size);
-  return { method: 'PUT', url: 'http://a/b', query: '', params: [['a', text]], body: text, extra: {} };
+  return {
+    method: 'PUT',
+    url: 'http://a/b',
+    query: '',
+    params: [['a', text]],
+    body: text,
+    extra: {},
+  };
 }
 
 it.each([
@@ -163,9 +203,15 @@ it.each([
   expect(signer.explain?.(request, secret).digest).toBe(signer.sign(request, secret).digest);
 });
 
-it.each(Object.entries(multiplying))('a request that a recipe makes too long is refused: %s', (_, change) => {
-  const signer = compileRecipe({ ...right, ...change });
-  const [request, secret] = [requestOf(100_000), new Secret('s')];
-  for (const sign of [() => signer.sign(request, secret), () => signer.explain?.(request, secret)])
-    expect(sign).toThrow(/message: makes too long a text of this request/);
-});
+it.each(Object.entries(multiplying))(
+  'a request that a recipe makes too long is refused: %s',
+  (_, change) => {
+    const signer = compileRecipe({ ...right, ...change });
+    const [request, secret] = [requestOf(100_000), new Secret('s')];
+    for (const sign of [
+      () => signer.sign(request, secret),
+      () => signer.explain?.(request, secret),
+    ])
+      expect(sign).toThrow(/message: makes too long a text of this request/);
+  },
+);

@@ -30,7 +30,10 @@ const file: ServedMachine['file'] = (name, content) => machine.file(name, conten
 /** Runs a command with `--json`, and returns what it prints; it must end with `status`. */
 async function json(args: readonly string[], stdin = '', status = 0) {
   const done = await machine.run([...args, '--json'], { stdin });
-  expect({ status: done.status, stderr: status === 0 ? done.stderr : '' }).toEqual({ status, stderr: '' });
+  expect({ status: done.status, stderr: status === 0 ? done.stderr : '' }).toEqual({
+    status,
+    stderr: '',
+  });
   return JSON.parse(done.stdout);
 }
 
@@ -56,7 +59,9 @@ const bodiless = (header: string) =>
 /** A HAR file with one request and the status of its answer. */
 const answered = (status: number) =>
   JSON.stringify({
-    log: { entries: [{ request: { method: 'GET', url: 'https://e.com/?sign=1' }, response: { status } }] },
+    log: {
+      entries: [{ request: { method: 'GET', url: 'https://e.com/?sign=1' }, response: { status } }],
+    },
   });
 
 describe('sign explain', () => {
@@ -81,14 +86,17 @@ describe('sign explain', () => {
     expect(explained.sign.message).toMatch(/&key=<secret>$/);
   });
 
-  it.each(vectors.slice(0, 12))('prints the stages of $name', async ({ recipe, request, ...vector }) => {
-    const sample = { ...request, signature: vector.digest, secret: vector.secret };
-    const args = ['--recipe', file('r.json', recipe), '--sample', file('s.json', sample)];
-    const shown = await json(['sign', 'explain', ...args]);
-    expect(shown.digest).toBe(vector.digest);
-    expect(shown.message.replaceAll('<secret>', vector.secret)).toBe(vector.message);
-    expect(shown.params.replaceAll('<secret>', vector.secret)).toBe(vector.params);
-  });
+  it.each(vectors.slice(0, 12))(
+    'prints the stages of $name',
+    async ({ recipe, request, ...vector }) => {
+      const sample = { ...request, signature: vector.digest, secret: vector.secret };
+      const args = ['--recipe', file('r.json', recipe), '--sample', file('s.json', sample)];
+      const shown = await json(['sign', 'explain', ...args]);
+      expect(shown.digest).toBe(vector.digest);
+      expect(shown.message.replaceAll('<secret>', vector.secret)).toBe(vector.message);
+      expect(shown.params.replaceAll('<secret>', vector.secret)).toBe(vector.params);
+    },
+  );
 
   it.each([
     [{ message: ['$params'], steps: ['md5'], parms: {} }, 'parms: unknown field'],
@@ -97,7 +105,11 @@ describe('sign explain', () => {
     [{ app_sign: { message: ['$params'], steps: ['md5'] } }, 'sign: is missing'],
     ['{"message": [', 'invalid JSON at line 1, column 14'],
   ])('ends with status 2 for the recipe %j', async (recipe, problem) => {
-    const sample = file('s.json', { url: 'https://e.com', params: {}, secret: 'never-to-be-shown' });
+    const sample = file('s.json', {
+      url: 'https://e.com',
+      params: {},
+      secret: 'never-to-be-shown',
+    });
     const done = await machine.run([
       'sign',
       'explain',
@@ -127,7 +139,9 @@ describe('sign verify', () => {
   it('cannot check a signature that only the missing body may have', async () => {
     const { path, query } = await sent(['passback', 'a=b', '--union-id', 'u001']);
     const head = `PUT ${path}?${query.replace(/&sign=\w+/, '')} HTTP/1.1\nHost: e.com\nContent-Length: 3\n\n`;
-    const { status, stderr } = await machine.run([...local, 'sign', 'verify', '-'], { stdin: head });
+    const { status, stderr } = await machine.run([...local, 'sign', 'verify', '-'], {
+      stdin: head,
+    });
     expect([status, stderr]).toEqual([
       4,
       expect.stringContaining('sign cannot be checked: the text lacks the body of the request'),
@@ -135,7 +149,12 @@ describe('sign verify', () => {
   });
 
   it('accepts what the service accepts, in every input form', async () => {
-    const { method, path, query, body, ...rest } = await sent(['passback', 'a=x y', '--union-id', 'u001']);
+    const { method, path, query, body, ...rest } = await sent([
+      'passback',
+      'a=x y',
+      '--union-id',
+      'u001',
+    ]);
     const target = `${path}?${query}`;
     const http = `${method} ${target} HTTP/1.1\r\nHost: ${new URL(machine.url).host}\r\n\r\n${body}`;
     const curl = asCurl({ method, path, query, body, ...rest });
@@ -153,9 +172,18 @@ describe('sign verify', () => {
       });
     }
     const asArgument = await machine.run([...local, 'sign', 'verify', curl]);
-    expect(asArgument).toMatchObject({ status: 0, stdout: expect.stringContaining('the default recipes') });
+    expect(asArgument).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('the default recipes'),
+    });
     expect(asArgument.stderr).toContain('right by the default recipes: if the platform refused it');
-    const asFile = await machine.run([...local, 'sign', 'verify', '--sample', file('request.txt', http)]);
+    const asFile = await machine.run([
+      ...local,
+      'sign',
+      'verify',
+      '--sample',
+      file('request.txt', http),
+    ]);
     expect(asFile).toMatchObject({ status: 0, stdout: asArgument.stdout });
   });
 
@@ -180,7 +208,16 @@ describe('sign verify', () => {
   });
 
   it('knows the secrets, app keys and recipes of the other profiles', async () => {
-    const add = ['--base-url', capture.url, '--tenant-code', 'acme', '--channel', 'web', '--app-key', 'k2'];
+    const add = [
+      '--base-url',
+      capture.url,
+      '--tenant-code',
+      'acme',
+      '--channel',
+      'web',
+      '--app-key',
+      'k2',
+    ];
     const preset = ['--signing-preset', 'sign=taobao'];
     await machine.run(['profile', 'add', 'other', ...add, ...preset, '--app-secret-stdin'], {
       stdin: 'the-secret-of-the-other',
@@ -205,9 +242,11 @@ describe('sign verify', () => {
   it('compares the text to sign of the operator with ours', async () => {
     const request = asCurl(await sent(['read', 'some-code']));
     const { message } = (await verify(request)).sign;
-    expect(await verify(request, 0, '--theirs', message.replace('<secret>', secret))).toMatchObject({
-      theirs: { signature: 'sign', same: true },
-    });
+    expect(await verify(request, 0, '--theirs', message.replace('<secret>', secret))).toMatchObject(
+      {
+        theirs: { signature: 'sign', same: true },
+      },
+    );
     const theirs = file('theirs.txt', `${message.replace('channel=web&', '')}\n`);
     expect(await verify(request, 4, '--theirs', `@${theirs}`)).toMatchObject({
       right: false,
@@ -228,12 +267,18 @@ describe('sign verify', () => {
     expect(done.stderr).toContain(
       'warning: the service refuses this request whatever its signature: timestamp',
     );
-    expect(done.stdout).toContain('It was signed with timestamp in seconds, and sent in milliseconds.');
+    expect(done.stdout).toContain(
+      'It was signed with timestamp in seconds, and sent in milliseconds.',
+    );
   });
 
   it.each([
     [['sign', 'verify'], 2, 'no request is given'],
-    [['sign', 'verify', 'https://e.com?a=1', '--sample', 'f'], 2, 'a request and --sample are both given'],
+    [
+      ['sign', 'verify', 'https://e.com?a=1', '--sample', 'f'],
+      2,
+      'a request and --sample are both given',
+    ],
     [['sign', 'verify', 'https://e.com?a=1'], 2, 'the request has no app_sign and no sign'],
     [
       ['sign', 'verify', '--sample', 'no-such-file'],
@@ -242,7 +287,11 @@ describe('sign verify', () => {
     ],
     [['sign', 'verify', 'x'], 2, 'this does not look like a request'],
     [['sign', 'verify', 'https://e.com?a=1&sign=0123abcd…'], 2, '--print-curl --reveal'],
-    [['sign', 'solve', 'https://e.com?a=1&sign=012****9abc'], 2, 'the signature is masked: "012****9abc"'],
+    [
+      ['sign', 'solve', 'https://e.com?a=1&sign=012****9abc'],
+      2,
+      'the signature is masked: "012****9abc"',
+    ],
     [['sign', 'verify', '{"parms":1}'], 2, 'sample.parms: unknown field'],
     [['sign', 'verify', 'https://e.com?app_sign=1'], 4, 'the request has no sign'],
     [
@@ -256,10 +305,18 @@ describe('sign verify', () => {
       'The text lacks the body, of 3 bytes: curl -v does not print it.',
     ],
     [['sign', 'solve', bodiless('x: 1')], 2, 'curl --trace - prints.'],
-    [['sign', 'solve', answered(401)], 2, 'the request was refused by the platform (status 401 or 403)'],
+    [
+      ['sign', 'solve', answered(401)],
+      2,
+      'the request was refused by the platform (status 401 or 403)',
+    ],
     [['sign', 'verify', answered(401)], 4, 'the request has no app_sign'],
     [
-      ['sign', 'solve', `GET /?sign=${'0'.repeat(32)} HTTP/1.1\nHost: e.com\n\nHTTP/1.1 403 No\n\n`],
+      [
+        'sign',
+        'solve',
+        `GET /?sign=${'0'.repeat(32)} HTTP/1.1\nHost: e.com\n\nHTTP/1.1 403 No\n\n`,
+      ],
       2,
       '(status 401 or 403)',
     ],
@@ -267,7 +324,9 @@ describe('sign verify', () => {
     [['sign', 'presets', 'taobo'], 2, 'Did you mean "taobao"?'],
     [['sign', 'explain', 'read', 'c', '--recipe', 'taobao'], 2, '--recipe has one recipe'],
   ])('%j ends with status %d', async (args, status, problem) => {
-    const done = await machine.run(args[1] === 'presets' || args.includes('-p') ? args : [...local, ...args]);
+    const done = await machine.run(
+      args[1] === 'presets' || args.includes('-p') ? args : [...local, ...args],
+    );
     expect(done.status).toBe(status);
     expect(done.stderr).toContain(problem);
     expect(done.stderr.trim().split('\n').length).toBeLessThanOrEqual(3);
@@ -301,14 +360,18 @@ describe('sign export', () => {
     file('caller.py', caller.join('\n'));
     const { app_key } = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.local;
     const env = { SECRET: secret };
-    const called = await machine.shell(`python3 caller.py ${machine.url} ${app_key} ${code}`, { env });
+    const called = await machine.shell(`python3 caller.py ${machine.url} ${app_key} ${code}`, {
+      env,
+    });
     expect(called.stderr).toBe('');
     expect(JSON.parse(called.stdout)).toMatchObject({ code: 200 });
   });
 
   it('takes a preset, a file, and what "sign solve" found', async () => {
     const preset = await run('--lang', 'go', '--recipe', 'taobao');
-    expect(preset.stdout).toMatch(/^\/\/ The signing rule of the preset taobao, .*\npackage signature\n/s);
+    expect(preset.stdout).toMatch(
+      /^\/\/ The signing rule of the preset taobao, .*\npackage signature\n/s,
+    );
     const recipe = { message: ['$params'], steps: ['md5'] };
     const named = await run('--lang', 'java', '--recipe', file('rule.json', recipe));
     expect(named.stdout).toContain('// The signing rule of the file "rule.json"');
@@ -352,7 +415,9 @@ describe('sign presets', () => {
     );
     const args = ['--recipe', file('r.json', printed.stdout), '--sample', '-'];
     const sample = '{"url":"https://e.com","params":{"a":"1"},"secret":"s"}';
-    expect(await json(['sign', 'explain', ...args], sample)).toMatchObject({ message: 'GET&%2F&a%3D1' });
+    expect(await json(['sign', 'explain', ...args], sample)).toMatchObject({
+      message: 'GET&%2F&a%3D1',
+    });
   });
 });
 
@@ -384,7 +449,9 @@ export function sign({ params }, secret) {
     const exported = await machine.run([...local, 'sign', 'export', '--lang', 'python']);
     expect(exported).toMatchObject({ status: 2, stdout: '' });
     expect(exported.stderr).toContain('app_sign: is signed by a module');
-    expect((await machine.run(['profile', 'show', 'local'])).stdout).toContain(`the module ${path}`);
+    expect((await machine.run(['profile', 'show', 'local'])).stdout).toContain(
+      `the module ${path}`,
+    );
     const { stdout, stderr } = await machine.run(['profile', 'export', 'local']);
     expect(stdout).not.toContain(path);
     expect(stderr).toContain('signing_module');
@@ -400,7 +467,9 @@ export function sign() {
     const search = machine.start([...local, 'sign', 'verify', 'http://e.com/?a=1&sign=b']);
     expect(await once(search, 'close')).toEqual([130, null]);
     await set('--signing-module', '');
-    expect((await machine.run(['profile', 'show', 'local'])).stdout).toContain('the default recipes');
+    expect((await machine.run(['profile', 'show', 'local'])).stdout).toContain(
+      'the default recipes',
+    );
   });
 
   it('can sign by recipes of a file or by presets, and can be reset', async () => {
@@ -408,7 +477,9 @@ export function sign() {
       app_sign: { message: ['$secret'], steps: ['sha1'] },
       sign: { message: ['$params'], steps: ['md5'] },
     };
-    expect(await set('--platform', file('platform.json', { signing: recipes }))).toMatchObject({ status: 0 });
+    expect(await set('--platform', file('platform.json', { signing: recipes }))).toMatchObject({
+      status: 0,
+    });
     expect((await json([...local, 'sign', 'explain', 'read', 'c'])).app_sign).toMatchObject({
       message: '<secret>',
     });

@@ -18,16 +18,26 @@ const app = ['--tenant-code', 't', '--channel', 'c'];
 
 it('a client whose rule signs a header that requests have not sends nothing', async () => {
   const server = await httpServer((_, response) => response.end('{}'));
-  const options = { tenantCode: 't', channel: 'c', appKey: 'k', appSecret: 's', baseUrl: server.url };
+  const options = {
+    tenantCode: 't',
+    channel: 'c',
+    appKey: 'k',
+    appSecret: 's',
+    baseUrl: server.url,
+  };
   const client = new UserInfoClient({ ...options, platform });
   const error = await client.read({ code: 'c1' }).catch((cause: unknown) => cause);
   expect(error).toBeInstanceOf(RecipeError);
   expect(error).toMatchObject({ field: '$extra:X-Time' });
   const values = [...app, '--app-key', 'k', '--base-url', server.url, '--app-secret-env', 'SECRET'];
   const env = { SECRET: 's' };
-  expect(await machine.run(['profile', 'add', 'shop', ...values], { env })).toMatchObject({ status: 0 });
+  expect(await machine.run(['profile', 'add', 'shop', ...values], { env })).toMatchObject({
+    status: 0,
+  });
   const done = await machine.run(['read', 'c1', '-p', 'shop', '--platform', file], { env });
-  expect(done.stderr.replaceAll(/\s+/g, ' ')).toContain('$extra:X-Time: the request has no such header');
+  expect(done.stderr.replaceAll(/\s+/g, ' ')).toContain(
+    '$extra:X-Time: the request has no such header',
+  );
   expect(done.status).not.toBe(0);
   expect(server.requests).toEqual([]);
   await client.close();

@@ -14,7 +14,10 @@ const unhurried = ['--max-time', '10m'];
 const first = ['--max-time', '1ms'];
 
 const unusual = {
-  app_sign: { message: ['$param:app_key', '$param:timestamp'], steps: ['md5', 'append:$secret', 'md5'] },
+  app_sign: {
+    message: ['$param:app_key', '$param:timestamp'],
+    steps: ['md5', 'append:$secret', 'md5'],
+  },
   sign: {
     params: { exclude: ['channel'], empty: 'drop' },
     message: ['$params', '&key=', '$secret'],
@@ -36,7 +39,11 @@ const file: ServedMachine['file'] = (name, content) => machine.file(name, conten
 function sampleOf(name: string): string {
   const vector = vectors.find((known) => known.name === name);
   if (vector === undefined) throw new Error(`no vector ${name}`);
-  return file(`${name}.json`, { ...vector.request, signature: vector.digest, secret: vector.secret });
+  return file(`${name}.json`, {
+    ...vector.request,
+    signature: vector.digest,
+    secret: vector.secret,
+  });
 }
 
 /** A read as it went over the wire, signed as a profile says. */
@@ -53,7 +60,10 @@ describe('sign solve', () => {
     'finds both rules of an app from one captured request, and the next read is accepted',
     patient,
     async () => {
-      const app = [...'--tenant-code acme --channel web --app-key odd --base-url'.split(' '), machine.url];
+      const app = [
+        ...'--tenant-code acme --channel web --app-key odd --base-url'.split(' '),
+        machine.url,
+      ];
       const platform = ['--platform', file('odd.json', { signing: unusual })];
       await machine.admin(['app', 'create', ...app, ...platform, '--profile', 'odd']);
       const captured = await capturedRead('odd');
@@ -75,14 +85,25 @@ describe('sign solve', () => {
       expect(solved.stderr).toContain('More than one rule fits.');
       expect(fits[0]).toMatchObject({ rank: 1, recipe: unusual.sign, app_sign: unusual.app_sign });
       expect(fits[0].why).toContain('without channel, empty values left out');
-      expect(await machine.run(['read', code, 'mobile', '-p', 'odd', '--json'])).toMatchObject({ status: 0 });
+      expect(await machine.run(['read', code, 'mobile', '-p', 'odd', '--json'])).toMatchObject({
+        status: 0,
+      });
     },
   );
 
   it('takes the line ends of a text that joins the parts', patient, async () => {
     const signature = createHash('md5').update('2\r\n1\r\nk').digest('hex');
     const sample = file('lines.json', { params: { a: '1', b: '2' }, secret: 'k', signature });
-    const args = ['--sample', sample, '--join', '\\r\\n', '--headers', 'b,a', '--json', ...unhurried];
+    const args = [
+      '--sample',
+      sample,
+      '--join',
+      '\\r\\n',
+      '--headers',
+      'b,a',
+      '--json',
+      ...unhurried,
+    ];
     const { stdout } = await machine.run(['sign', 'solve', ...args]);
     expect(JSON.parse(stdout).fits[0].recipe).toMatchObject({ join: '\r\n' });
   });
@@ -100,7 +121,9 @@ describe('sign solve', () => {
       const explained = await machine.run([
         ...['sign', 'explain', '--recipe', recipe, '--sample', sample, '--json'],
       ]);
-      expect(JSON.parse(explained.stdout).digest).toBe(JSON.parse(readFileSync(sample, 'utf8')).signature);
+      expect(JSON.parse(explained.stdout).digest).toBe(
+        JSON.parse(readFileSync(sample, 'utf8')).signature,
+      );
     },
   );
 
@@ -109,9 +132,19 @@ describe('sign solve', () => {
     patient,
     async () => {
       const sample = sampleOf('sensetime');
-      const { stdout } = await machine.run(['sign', 'solve', '--sample', sample, '--json', ...first]);
+      const { stdout } = await machine.run([
+        'sign',
+        'solve',
+        '--sample',
+        sample,
+        '--json',
+        ...first,
+      ]);
       const one = JSON.parse(stdout);
-      expect(one.next_sample).toMatchObject({ candidates: one.fits.length, tells_apart: expect.any(Number) });
+      expect(one.next_sample).toMatchObject({
+        candidates: one.fits.length,
+        tells_apart: expect.any(Number),
+      });
       const { secret, recipe } = vectors.find(({ name }) => name === 'sensetime') ?? {};
       const unsigned = file('unsigned.json', { ...one.next_sample.sample, secret });
       const given = ['--recipe', file('rule.json', recipe), '--sample', unsigned];
@@ -122,30 +155,40 @@ describe('sign solve', () => {
       const solved = await machine.run(['sign', 'solve', ...args]);
       expect(solved.stdout).toMatch(/1st .*values alone glued together, sorted by value/);
       expect(one.next_sample.changes.join()).toMatch(/^(leave|give|send|add|use|call) /);
-      expect(Number(/recipes that fit +│ (\d+)/.exec(solved.stdout)?.[1])).toBeLessThan(one.fits.length);
+      expect(Number(/recipes that fit +│ (\d+)/.exec(solved.stdout)?.[1])).toBeLessThan(
+        one.fits.length,
+      );
     },
   );
 
-  it('saves nothing from a request that the rule of the profile signs already', patient, async () => {
-    const own = await capturedRead('local');
-    const before = readFileSync(machine.profileFile, 'utf8');
-    const solve = ['sign', 'solve', own, '-p', 'local'];
-    const saved = await machine.run([...solve, '--save', 'local', ...first]);
-    expect(saved).toMatchObject({ status: 4, stdout: '' });
-    expect(saved.stderr).toContain(
-      'this is signed by the rule that profile "local" already has: nothing was saved',
-    );
-    expect(saved.stderr).toContain('take one that the platform accepted');
-    expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
-    const shown = await machine.run([...solve, ...unhurried, '--json']);
-    expect(shown).toMatchObject({ status: 0 });
-    expect(shown.stderr).toContain('this is signed by the default recipes. If the platform refused it');
-    const other = await capturedRead('odd');
-    const both = await machine.run([...solve, other, '--save', 'local', ...first]);
-    expect(both).toMatchObject({ status: 4 });
-    expect(both.stderr).toContain('request 1 is signed by the rule that profile "local" already has.');
-    expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
-  });
+  it(
+    'saves nothing from a request that the rule of the profile signs already',
+    patient,
+    async () => {
+      const own = await capturedRead('local');
+      const before = readFileSync(machine.profileFile, 'utf8');
+      const solve = ['sign', 'solve', own, '-p', 'local'];
+      const saved = await machine.run([...solve, '--save', 'local', ...first]);
+      expect(saved).toMatchObject({ status: 4, stdout: '' });
+      expect(saved.stderr).toContain(
+        'this is signed by the rule that profile "local" already has: nothing was saved',
+      );
+      expect(saved.stderr).toContain('take one that the platform accepted');
+      expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
+      const shown = await machine.run([...solve, ...unhurried, '--json']);
+      expect(shown).toMatchObject({ status: 0 });
+      expect(shown.stderr).toContain(
+        'this is signed by the default recipes. If the platform refused it',
+      );
+      const other = await capturedRead('odd');
+      const both = await machine.run([...solve, other, '--save', 'local', ...first]);
+      expect(both).toMatchObject({ status: 4 });
+      expect(both.stderr).toContain(
+        'request 1 is signed by the rule that profile "local" already has.',
+      );
+      expect(readFileSync(machine.profileFile, 'utf8')).toBe(before);
+    },
+  );
 
   it('saves the rule of the signature that was solved, and leaves the other', async () => {
     const values = deploymentFlags('https://h.example');
@@ -155,7 +198,15 @@ describe('sign solve', () => {
       JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.half.platform.signing;
     const { app_sign } = signing();
     const sample = sampleOf('taobao-top-hmac-md5');
-    const saved = await machine.run(['sign', 'solve', '--sample', sample, '--save', 'half', ...first]);
+    const saved = await machine.run([
+      'sign',
+      'solve',
+      '--sample',
+      sample,
+      '--save',
+      'half',
+      ...first,
+    ]);
     expect(saved).toMatchObject({
       status: 0,
       stderr: expect.stringContaining('saved in profile "half": sign\n'),
@@ -163,15 +214,24 @@ describe('sign solve', () => {
     expect(signing()).toMatchObject({ app_sign, sign: { steps: ['hmac-md5'] } });
   });
 
-  it('lists what fits in the time of the search, and says that others may be missing', patient, async () => {
-    const args = ['sign', 'solve', '--sample', sampleOf('taobao-top-hmac-md5'), ...first];
-    const { status, stdout } = await machine.run([...args, '--json']);
-    expect(status).toBe(0);
-    const { all_listed, fits } = JSON.parse(stdout);
-    expect({ all_listed, first: fits[0].recipe.steps }).toEqual({ all_listed: false, first: ['hmac-md5'] });
-    const table = await machine.run(args);
-    expect(table.stdout).toMatch(/recipes that fit +│ \d+, and others: the time was over \(--max-time\)/);
-  });
+  it(
+    'lists what fits in the time of the search, and says that others may be missing',
+    patient,
+    async () => {
+      const args = ['sign', 'solve', '--sample', sampleOf('taobao-top-hmac-md5'), ...first];
+      const { status, stdout } = await machine.run([...args, '--json']);
+      expect(status).toBe(0);
+      const { all_listed, fits } = JSON.parse(stdout);
+      expect({ all_listed, first: fits[0].recipe.steps }).toEqual({
+        all_listed: false,
+        first: ['hmac-md5'],
+      });
+      const table = await machine.run(args);
+      expect(table.stdout).toMatch(
+        /recipes that fit +│ \d+, and others: the time was over \(--max-time\)/,
+      );
+    },
+  );
 
   const special = encodeURIComponent('a B+c&d=e/f~g*h:i\\j"k|é中');
   const one = `ab=7&aB=9${special}&a_b=1&abc=&Zb=5`;
@@ -193,7 +253,14 @@ describe('sign solve', () => {
         .sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
       const message = [...filled, ['key', 'k']].map((pair) => pair.join('=')).join('&');
       const signature = createHash('md5').update(message).digest('hex');
-      const sample = { method: 'POST', url: 'https://e.com/x', params, body, secret: 'k', signature };
+      const sample = {
+        method: 'POST',
+        url: 'https://e.com/x',
+        params,
+        body,
+        secret: 'k',
+        signature,
+      };
       return ['--sample', file(`shown-${index}.json`, sample)];
     });
     const solve = ['sign', 'solve', ...samples, ...unhurried];
@@ -205,7 +272,9 @@ describe('sign solve', () => {
     const ranks = ['1st', '2nd', '3rd', '4th'].slice(0, fits.length);
     const named = ['recipes that fit', ...ranks, ...rows, 'the 1st as a recipe'];
     expect(Object.keys(table).sort()).toEqual(named.sort());
-    expect(ranks.map((rank) => table[rank])).toEqual(fits.slice(0, 4).map(({ why }: { why: string }) => why));
+    expect(ranks.map((rank) => table[rank])).toEqual(
+      fits.slice(0, 4).map(({ why }: { why: string }) => why),
+    );
     const counts = ['recipes that fit', 'others', 'differ from the 1st'].map((name) =>
       (table[name]?.match(/(?<=^|; )\d+/g) ?? []).map(Number),
     );
@@ -225,7 +294,9 @@ describe('sign solve', () => {
         expect.objectContaining({ recipe: { message: ['$params', '$secret'], steps: ['md5'] } }),
       ]),
       ruled_out: 0,
-      differences: expect.arrayContaining([expect.objectContaining({ change: expect.any(String) })]),
+      differences: expect.arrayContaining([
+        expect.objectContaining({ change: expect.any(String) }),
+      ]),
     });
     const wrong = await solve({ message: ['$parms', '?'], steps: ['md5'] });
     expect(wrong).toMatchObject({ status: 2, stdout: '' });
@@ -233,7 +304,8 @@ describe('sign solve', () => {
   });
 
   it('takes requests out of a log by number, and says which', patient, async () => {
-    const line = (digest: string, n: number) => `10.0.0.1 "GET /x?a=${n}&sign=${digest} HTTP/1.1" 200\n`;
+    const line = (digest: string, n: number) =>
+      `10.0.0.1 "GET /x?a=${n}&sign=${digest} HTTP/1.1" 200\n`;
     const md5 = (text: string) => createHash('md5').update(text).digest('hex');
     const log = join(machine.folder, 'access.log');
     writeFileSync(log, line(md5('a=1&key=pa55word'), 1) + line(md5('a=2&key=pa55word'), 2));
@@ -251,8 +323,14 @@ describe('sign solve', () => {
     );
     const verify = ['sign', 'verify', '--sample', log, '--recipe', 'sorted-md5', '--json'];
     const verified = await machine.run([...verify, '--pick', '2'], { env });
-    expect(verified).toMatchObject({ status: 0, stderr: 'taken: GET /x (lines of a log, line 2)\n' });
-    expect(JSON.parse(verified.stdout)).toMatchObject({ right: true, rule: 'the preset sorted-md5' });
+    expect(verified).toMatchObject({
+      status: 0,
+      stderr: 'taken: GET /x (lines of a log, line 2)\n',
+    });
+    expect(JSON.parse(verified.stdout)).toMatchObject({
+      right: true,
+      rule: 'the preset sorted-md5',
+    });
   });
 
   it(
@@ -264,7 +342,11 @@ describe('sign solve', () => {
       expect(status).toBe(4);
       expect(JSON.parse(stdout)).toMatchObject({ fits: [], complete: false, next_sample: null });
       expect(stderr).toMatch(/no recipe found for sign: [\d,]+ were tried.*Ask the operator/s);
-      for (const next of ['A second --sample', 'sign explain --recipe rule.json', '--signing-module']) {
+      for (const next of [
+        'A second --sample',
+        'sign explain --recipe rule.json',
+        '--signing-module',
+      ]) {
         expect(stderr).toContain(next);
       }
     },
@@ -274,18 +356,27 @@ describe('sign solve', () => {
     ['the calling thread alone', '1', 0],
     // After six lines of progress, one each 150 ms, there are several threads on an idle machine.
     ['several threads', '2', 6],
-  ])('shows its progress on a terminal, and stops at Ctrl-C in %s', patient, async (_, jobs, updates) => {
-    const args = ['--sample', sampleOf('digiflazz'), '--jobs', jobs, ...unhurried];
-    const { status, stdout } = await machine.onTerminal(
-      ['sign', 'solve', ...args],
-      [...Array.from({ length: updates }, () => [' recipes', ''] as const), [' recipes', null]],
-    );
-    expect(status).toBe(130);
-    expect(stdout).toMatch(/[█░]+ searching \d+% +[\d,]+ recipes .*\/s/);
-  });
+  ])(
+    'shows its progress on a terminal, and stops at Ctrl-C in %s',
+    patient,
+    async (_, jobs, updates) => {
+      const args = ['--sample', sampleOf('digiflazz'), '--jobs', jobs, ...unhurried];
+      const { status, stdout } = await machine.onTerminal(
+        ['sign', 'solve', ...args],
+        [...Array.from({ length: updates }, () => [' recipes', ''] as const), [' recipes', null]],
+      );
+      expect(status).toBe(130);
+      expect(stdout).toMatch(/[█░]+ searching \d+% +[\d,]+ recipes .*\/s/);
+    },
+  );
 
   it('fails fast on invalid input and unwritable output', async () => {
-    const noDigest = file('no-digest.json', { url: '', params: { a: '1' }, signature: 'x', secret: 's' });
+    const noDigest = file('no-digest.json', {
+      url: '',
+      params: { a: '1' },
+      signature: 'x',
+      secret: 's',
+    });
     expect(await machine.run(['sign', 'solve', '--sample', noDigest])).toMatchObject({
       status: 2,
       stdout: '',
@@ -298,7 +389,8 @@ describe('sign solve', () => {
 
   it('never shows the secret', () => {
     const { profiles } = JSON.parse(readFileSync(machine.profileFile, 'utf8'));
-    for (const name of ['local', 'odd']) expect(machine.printed).not.toContain(profiles[name].secret.value);
+    for (const name of ['local', 'odd'])
+      expect(machine.printed).not.toContain(profiles[name].secret.value);
     for (const name of ['ximalaya', 'sensetime', 'digiflazz']) {
       const vector = vectors.find((known) => known.name === name);
       expect(machine.printed).not.toContain(vector?.secret);

@@ -8,5 +8,8 @@ for (;;) {
     (value) => ['response', value],
     (error) => ['error', { errorMessage: error.message, errorType: error.name }],
   );
-  await fetch(`${invocations}/${awsRequestId}/${kind}`, { method: 'POST', body: JSON.stringify(result) });
+  await fetch(`${invocations}/${awsRequestId}/${kind}`, {
+    method: 'POST',
+    body: JSON.stringify(result),
+  });
 }

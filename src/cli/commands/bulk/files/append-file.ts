@@ -20,7 +20,14 @@ import { crc32 } from 'node:zlib';
 import { quoteName } from '../../../../core/contract/errors.js';
 import { isSystemError } from '../../../../core/support/errors.js';
 import { unreadable } from '../source/input.js';
-import { changedEarly, notRegular, ofAnother, RunFileError, unwritable, writeFailed } from './file-errors.js';
+import {
+  changedEarly,
+  notRegular,
+  ofAnother,
+  RunFileError,
+  unwritable,
+  writeFailed,
+} from './file-errors.js';
 import { lockBeside, placeOf, syncFolder } from './place.js';
 
 const readAsync = promisify(read);
@@ -44,9 +51,10 @@ const chunkBytes = 65_536;
 const mode = 0o600;
 
 /**
- * A file that grows at its end. Writes are synchronous, so that a kill at any instant loses only what the service
- * was asked and has not answered. What it is known by is its descriptor: a check of it, and the cut or the write that
- * follows, concern one file, whatever others put at its path meanwhile.
+ * A file that grows at its end. Writes are synchronous, so that a kill at any instant loses only
+ * what the service was asked and has not answered. What it is known by is its descriptor: a check
+ * of it, and the cut or the write that follows, concern one file, whatever others put at its path
+ * meanwhile.
  */
 export class AppendFile implements Contents {
   /** As the user wrote it, for messages. */
@@ -123,7 +131,9 @@ export class AppendFile implements Contents {
     return { size, crc };
   }
 
-  /** The size without NUL at the end, in bytes: a power cut can leave them, and no run writes them. */
+  /**
+   * The size without NUL at the end, in bytes: a power cut can leave them, and no run writes them.
+   */
   textSize(): number {
     const chunk = Buffer.alloc(chunkBytes);
     let end = Number(fstatSync(this.#fd).size);
@@ -137,18 +147,22 @@ export class AppendFile implements Contents {
   }
 
   /**
-   * @throws InvalidInputError if another program changed, removed or replaced the file since it was opened, or it
-   * belongs to another user, who could read what is written: root may write to any file
+   * @throws InvalidInputError if another program changed, removed or replaced the file since it was
+   * opened, or it belongs to another user, who could read what is written: root may write to any
+   * file
    */
   requireAsFound(): void {
     if (Number(this.#found.uid) !== ownerOfNew(this.place)) throw ofAnother(this.path);
     const now = fstatSync(this.#fd, { bigint: true });
-    const isSame = (['size', 'mtimeNs', 'ctimeNs'] as const).every((key) => now[key] === this.#found[key]);
+    const isSame = (['size', 'mtimeNs', 'ctimeNs'] as const).every(
+      (key) => now[key] === this.#found[key],
+    );
     if (!isSame || !isAt(this.place, now)) throw changedEarly(this.path);
   }
 
   /**
-   * Cuts the file behind the bytes that are `kept`, to append to them. From then on only its owner can read it.
+   * Cuts the file behind the bytes that are `kept`, to append to them. From then on only its owner
+   * can read it.
    *
    * @throws InvalidInputError if that fails, and as `requireAsFound`
    */
@@ -182,7 +196,8 @@ export class AppendFile implements Contents {
   }
 
   /**
-   * Moves the file, which is on the disk then, to a path without links, in the place of what is there.
+   * Moves the file, which is on the disk then, to a path without links, in the place of what is
+   * there.
    *
    * @throws RunFileError
    */
@@ -274,9 +289,12 @@ export class AppendFile implements Contents {
   }
 
   #touched(how: string): RunFileError {
-    return new RunFileError(`${quoteName(this.path)} was ${how} by another program while the run wrote it`, {
-      hint: 'Put it back and run the same command with --resume; --restart sends every row again.',
-    });
+    return new RunFileError(
+      `${quoteName(this.path)} was ${how} by another program while the run wrote it`,
+      {
+        hint: 'Put it back and run the same command with --resume; --restart sends every row again.',
+      },
+    );
   }
 
   #do(work: () => void): void {
@@ -296,7 +314,10 @@ export class AppendFile implements Contents {
   }
 }
 
-/** The owner of what this process creates beside a file: not itself where a server maps root to nobody. */
+/**
+ * The owner of what this process creates beside a file: not itself where a server maps root to
+ * nobody.
+ */
 function ownerOfNew(place: string): number | undefined {
   return lstatSync(lockBeside(place), { throwIfNoEntry: false })?.uid ?? process.geteuid?.();
 }

@@ -10,7 +10,10 @@ const chunkLength = 65_536;
 
 const byteOrderMark = '\ufeff';
 
-/** The file of failed rows, and the contents that an earlier run wrote to it: nothing else is replaced. */
+/**
+ * The file of failed rows, and the contents that an earlier run wrote to it: nothing else is
+ * replaced.
+ */
 export interface FailedPlace {
   readonly path: string;
   readonly ours: readonly Contents[];
@@ -35,14 +38,18 @@ function findOurs({ path, ours }: FailedPlace): { file: AppendFile; contents: Co
   const contents = file.contents();
   if (contents.size === 0 || ours.some((one) => isSame(one, contents))) return { file, contents };
   file.close();
-  throw new InvalidInputError(`${quoteName(path)} already exists, and is not what this run wrote there`, {
-    hint: 'Move it away, or name another file with --failed.',
-  });
+  throw new InvalidInputError(
+    `${quoteName(path)} already exists, and is not what this run wrote there`,
+    {
+      hint: 'Move it away, or name another file with --failed.',
+    },
+  );
 }
 
 /**
- * The rows to retry, in the format of the input, so that the file can be the input of the next run. It is written
- * beside its path, and moved there when it is complete; without such a row, there is no file.
+ * The rows to retry, in the format of the input, so that the file can be the input of the next run.
+ * It is written beside its path, and moved there when it is complete; without such a row, there is
+ * no file.
  */
 export function failedFile(place: FailedPlace, inputIsUtf8: boolean) {
   requireOurs(place);
@@ -76,7 +83,8 @@ export function failedFile(place: FailedPlace, inputIsUtf8: boolean) {
      * Moves the file into place, or leaves no file there.
      *
      * @throws RunFileError
-     * @throws InvalidInputError if it cannot be created, or another file was put there meanwhile: neither is replaced
+     * @throws InvalidInputError if it cannot be created, or another file was put there meanwhile:
+     * neither is replaced
      */
     finish(): void {
       const whole = count === 0 ? null : flush();
@@ -86,7 +94,10 @@ export function failedFile(place: FailedPlace, inputIsUtf8: boolean) {
       found?.file.close();
       whole?.moveTo(placeOf(place.path));
     },
-    /** Closes the file, and leaves alone what is in its place unless it was finished. May be called twice. */
+    /**
+     * Closes the file, and leaves alone what is in its place unless it was finished. May be called
+     * twice.
+     */
     close(): void {
       if (draft === null) return;
       draft.close();

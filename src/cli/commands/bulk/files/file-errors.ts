@@ -7,9 +7,12 @@ export class RunFileError extends UserInfoError {
 }
 
 export function changedEarly(path: string): InvalidInputError {
-  return new InvalidInputError(`${quoteName(path)} was changed by another program after it was checked`, {
-    hint: 'It is left as it is. Look at it, then run the same command again.',
-  });
+  return new InvalidInputError(
+    `${quoteName(path)} was changed by another program after it was checked`,
+    {
+      hint: 'It is left as it is. Look at it, then run the same command again.',
+    },
+  );
 }
 
 export function notRegular(path: string): InvalidInputError {
@@ -20,19 +23,25 @@ export function notRegular(path: string): InvalidInputError {
 
 /** Another user owns a file. */
 export function ofAnother(path: string): InvalidInputError {
-  return new InvalidInputError(`${quoteName(path)} belongs to another user, who could read what is written`, {
-    hint: 'Move it away, name a file in another folder with --results, or run the command as that user.',
-  });
+  return new InvalidInputError(
+    `${quoteName(path)} belongs to another user, who could read what is written`,
+    {
+      hint: 'Move it away, name a file in another folder with --results, or run the command as that user.',
+    },
+  );
 }
 
 /** A file cannot be written, before the first row. */
 export function unwritable(path: string, error: unknown): InvalidInputError {
-  return new InvalidInputError(`${quoteName(path)} cannot be written: ${describeSystemError(error)}`, {
-    hint: isSystemError(error, 'ENOENT')
-      ? 'Create its folder first.'
-      : 'Name a file in another folder with --results.',
-    cause: error,
-  });
+  return new InvalidInputError(
+    `${quoteName(path)} cannot be written: ${describeSystemError(error)}`,
+    {
+      hint: isSystemError(error, 'ENOENT')
+        ? 'Create its folder first.'
+        : 'Name a file in another folder with --results.',
+      cause: error,
+    },
+  );
 }
 
 /** A file can no longer be written, after the first row. */

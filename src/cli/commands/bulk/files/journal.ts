@@ -8,8 +8,8 @@ import { type JournalRecord, type RunIdentity, RunState, type UnknownRow } from 
 const journalVersion = 4;
 
 /**
- * The files that make it safe to stop a run at any instant: the results have the line of each row with a final outcome,
- * and the journal proves that they are those of the run.
+ * The files that make it safe to stop a run at any instant: the results have the line of each row
+ * with a final outcome, and the journal proves that they are those of the run.
  */
 export interface JournaledFiles {
   readonly journal: AppendFile;
@@ -36,7 +36,10 @@ export function appendRecord(journal: AppendFile, record: JournalRecord): void {
   journal.append(`${checksum(json, journal.crc)} ${json}\n`);
 }
 
-/** `null` for a line, without its line feed, that is incomplete or was changed, or has other lines before it. */
+/**
+ * `null` for a line, without its line feed, that is incomplete or was changed, or has other lines
+ * before it.
+ */
 function parseRecord(line: string, before: number): JournalRecord | null {
   const json = line.slice(9);
   return line.slice(0, 9) === `${checksum(json, before)} ` ? JSON.parse(json) : null;
@@ -46,7 +49,9 @@ function checksum(json: string, before: number): string {
   return crc32(json, before).toString(16).padStart(8, '0');
 }
 
-/** Whether a text can be the beginning of a record that was being written when the run was killed. */
+/**
+ * Whether a text can be the beginning of a record that was being written when the run was killed.
+ */
 function isTornRecord(text: string): boolean {
   return /^[0-9a-f]{0,8}$|^[0-9a-f]{8} (?:\{[^\0]*)?$/.test(text);
 }
@@ -61,12 +66,15 @@ function isTornRun(text: string): boolean {
 }
 
 /**
- * Appends the contents of the results, which are on the disk first: no power cut makes them shorter than the journal
- * says; and rows with an unknown outcome.
+ * Appends the contents of the results, which are on the disk first: no power cut makes them shorter
+ * than the journal says; and rows with an unknown outcome.
  *
  * @throws RunFileError if that fails, or another program changed the results or the journal
  */
-export function appendResults({ journal, results }: JournaledFiles, unknown: readonly UnknownRow[]): void {
+export function appendResults(
+  { journal, results }: JournaledFiles,
+  unknown: readonly UnknownRow[],
+): void {
   results.requireUntouched();
   journal.requireUntouched();
   results.sync();
@@ -83,7 +91,8 @@ export interface ReadJournal extends Contents {
   /** Without the outcomes of the results. */
   readonly state: RunState;
   /**
-   * What follows them: at most a `torn` record, which a kill leaves; NUL, which a power cut leaves; or anything else.
+   * What follows them: at most a `torn` record, which a kill leaves; NUL, which a power cut leaves;
+   * or anything else.
    */
   readonly tail: 'torn' | 'zeros' | 'damaged';
 }
@@ -91,7 +100,8 @@ export interface ReadJournal extends Contents {
 /**
  * Reads a journal up to the first record that is incomplete.
  *
- * @returns `null` if the journal is empty, or its first record was being written when the run was killed
+ * @returns `null` if the journal is empty, or its first record was being written when the run was
+ * killed
  * @throws InvalidInputError for a file that is not a journal
  */
 export async function readJournal(journal: AppendFile): Promise<ReadJournal | null> {
@@ -121,19 +131,27 @@ export async function readJournal(journal: AppendFile): Promise<ReadJournal | nu
 }
 
 function noJournal(path: string): InvalidInputError {
-  return new InvalidInputError(`${quoteName(path)} is not a journal of userinfo, or one of another version`, {
-    hint: 'Name other results with --results; this file is left as it is.',
-  });
+  return new InvalidInputError(
+    `${quoteName(path)} is not a journal of userinfo, or one of another version`,
+    {
+      hint: 'Name other results with --results; this file is left as it is.',
+    },
+  );
 }
 
 /**
- * The records in bytes of a journal, `null` for one that is incomplete, and the bytes before and after each; `crc` is
- * that of all that stands before these bytes.
+ * The records in bytes of a journal, `null` for one that is incomplete, and the bytes before and
+ * after each; `crc` is that of all that stands before these bytes.
  */
 export async function* recordsOf(
   journal: AsyncIterable<Buffer>,
   crc = 0,
-): AsyncGenerator<{ record: JournalRecord | null; text: string; before: Contents; after: Contents }> {
+): AsyncGenerator<{
+  record: JournalRecord | null;
+  text: string;
+  before: Contents;
+  after: Contents;
+}> {
   let before: Contents = { size: 0, crc };
   for await (const { bytes } of linesIn(journal)) {
     const text = bytes.toString();

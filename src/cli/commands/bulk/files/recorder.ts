@@ -15,7 +15,10 @@ import { LineSet, type RunState, type UnknownRow } from './run-state.js';
 /** The destination of the results. */
 interface ResultsSink {
   append(text: string): void;
-  /** Whether it has no room at present; `onRoom`, the same function each time, is called when it has room again. */
+  /**
+   * Whether it has no room at present; `onRoom`, the same function each time, is called when it has
+   * room again.
+   */
   isFull(onRoom: () => void): boolean;
   /** Returns when everything is on the disk, and can be found there under its name. */
   syncWithName?(): void;
@@ -25,12 +28,16 @@ interface ResultsSink {
 }
 
 /**
- * Opens the results of a run that has no journal: a new file at the `path`; without one standard output, for which `show`
- * transforms each text.
+ * Opens the results of a run that has no journal: a new file at the `path`; without one standard
+ * output, for which `show` transforms each text.
  *
  * @throws InvalidInputError if there is a file
  */
-export function openResults(path: string | undefined, stdout: Writable, show?: typeof asItIs): ResultsSink {
+export function openResults(
+  path: string | undefined,
+  stdout: Writable,
+  show?: typeof asItIs,
+): ResultsSink {
   if (path === undefined) return streamSink(stdout, show);
   const file = AppendFile.find(path);
   if (file === null) return AppendFile.create(path);
@@ -49,7 +56,10 @@ function streamSink(stream: Writable, show = asItIs): ResultsSink {
       stream.write(show(text));
       if (!stream.errored) return;
       const what = `the results cannot be written: ${describeSystemError(stream.errored)}`;
-      throw new RunFileError(what, { hint: 'Write them to a file with --results.', cause: stream.errored });
+      throw new RunFileError(what, {
+        hint: 'Write them to a file with --results.',
+        cause: stream.errored,
+      });
     },
     isFull(onRoom) {
       if (stream.writableNeedDrain && !stream.listeners('drain').includes(onRoom))
@@ -60,7 +70,10 @@ function streamSink(stream: Writable, show = asItIs): ResultsSink {
 }
 
 /** The files of a run, and its state. Without a journal, it cannot be resumed. */
-export type RunRecord = (JournaledFiles | { readonly results: ResultsSink; readonly journal: null }) & {
+export type RunRecord = (
+  | JournaledFiles
+  | { readonly results: ResultsSink; readonly journal: null }
+) & {
   /** Where the rows to retry are written. */
   readonly failed: FailedPlace | null;
   /** The state at the end of the earlier parts of the run; updated. */
@@ -68,16 +81,17 @@ export type RunRecord = (JournaledFiles | { readonly results: ResultsSink; reado
 };
 
 /**
- * The journal may lag this long behind the results, which are read when the run is resumed, in milliseconds: each of
- * its records waits for the disk.
+ * The journal may lag this long behind the results, which are read when the run is resumed, in
+ * milliseconds: each of its records waits for the disk.
  */
 const recordMs = 500;
 /** Maximum size of one write when the run ends, in characters. */
 const chunkLength = 65_536;
 
 /**
- * Writes down the outcome of each row: its results line, before more rows are sent; from time to time the journal.
- * `count` is called with each outcome; `now` is a monotonic clock, in milliseconds.
+ * Writes down the outcome of each row: its results line, before more rows are sent; from time to
+ * time the journal. `count` is called with each outcome; `now` is a monotonic clock, in
+ * milliseconds.
  */
 export function recordOutcomes(
   operation: RowOperation,
@@ -85,7 +99,10 @@ export function recordOutcomes(
   count: (outcome: RowOutcome<FileRow>) => void,
   now = () => performance.now(),
 ) {
-  /** The rows of this turn, with the results lines of those whose outcome is unknown; the lines of the others. */
+  /**
+   * The rows of this turn, with the results lines of those whose outcome is unknown; the lines of
+   * the others.
+   */
   let rows: (readonly [line: number, outcome: Outcome, result: string])[] = [];
   let lines = '';
   /** What the journal does not say yet. */
@@ -159,7 +176,12 @@ export function recordOutcomes(
       const { line } = outcome.row;
       // An invalid row may have a valid user.
       const user = outcome.outcome === 'invalid' ? userOf(outcome.row, operation) : given;
-      const result = formatResult(line, userKey, user, formatOutcome(outcome, !endpoint.repeatable));
+      const result = formatResult(
+        line,
+        userKey,
+        user,
+        formatOutcome(outcome, !endpoint.repeatable),
+      );
       const isUnknown = outcome.outcome === 'unknown';
       rows.push([line, outcome.outcome, isUnknown ? result : '']);
       // Its outcome may change: the line is written when the run ends.
@@ -178,7 +200,8 @@ export function recordOutcomes(
       writeJournal();
     },
     /**
-     * Completes results and journal on the disk: adds the results lines of the rows with an unknown outcome.
+     * Completes results and journal on the disk: adds the results lines of the rows with an unknown
+     * outcome.
      *
      * @throws RunFileError
      */
@@ -194,7 +217,10 @@ export function recordOutcomes(
       appendRecord(journal, { record: 'end', finished: isFinished, ...written });
       journal.sync();
     },
-    /** That codes may be used up from now on is on the disk first, and survives a crash of the machine. */
+    /**
+     * That codes may be used up from now on is on the disk first, and survives a crash of the
+     * machine.
+     */
     onSend(sent: readonly FileRow[]): void {
       if (operation.endpoint.repeatable || journal === null) return;
       appendRecord(journal, { record: 'sent', lines: sent.map(({ line }) => line) });

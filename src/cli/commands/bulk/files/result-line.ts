@@ -17,7 +17,9 @@ const ownKeys: readonly string[] = [
   'primary_key',
 ];
 
-/** Whether rows have the names of results lines: the output of a run is the input of another one. */
+/**
+ * Whether rows have the names of results lines: the output of a run is the input of another one.
+ */
 export function isResultLine(names: ReadonlySet<string>): boolean {
   return names.has('line') && names.has('outcome') && (names.has('code') || names.has('error'));
 }
@@ -32,7 +34,10 @@ export function formatResult(
   return `{"line":${line}${formatUser(userKey, user)},${outcome}}`;
 }
 
-/** The part of a results line that identifies no user: the outcome, the last request of the row, and its data. */
+/**
+ * The part of a results line that identifies no user: the outcome, the last request of the row, and
+ * its data.
+ */
 export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): string {
   const { outcome } = result;
   const head = `"outcome":"${outcome}"`;

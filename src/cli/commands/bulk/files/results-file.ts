@@ -5,8 +5,9 @@ import { type AppendFile, type Contents, isSame, noContents } from './append-fil
 import type { RunState } from './run-state.js';
 
 /**
- * Reads the results that the state of a run names, and adds their outcomes to it if it needs the rows. Behind what its journal proves there may
- * be lines that it had no time to record, and one that was being written when the run was killed.
+ * Reads the results that the state of a run names, and adds their outcomes to it if it needs the
+ * rows. Behind what its journal proves there may be lines that it had no time to record, and one
+ * that was being written when the run was killed.
  *
  * @returns the lines of rows with a final outcome; `null` if the results are not what the run wrote
  */
@@ -28,7 +29,8 @@ export async function readResults(
     const result = parseResult(text);
     if (result === null) return null;
     const { line, outcome } = result;
-    const isSent = !usesUpCode || outcome === 'invalid' || state.sent.has(line) || state.unknown.has(line);
+    const isSent =
+      !usesUpCode || outcome === 'invalid' || state.sent.has(line) || state.unknown.has(line);
     if (state.settled.has(line) || !isSent) return null;
     // The lines of rows with an unknown outcome are the last ones, and are written anew.
     if (outcome !== 'unknown' && isBehindUnknown) return null;
@@ -53,7 +55,10 @@ function parseResult(text: string): { readonly line: number; readonly outcome: O
   }
 }
 
-/** Whether a text can be the beginning of a results line that was being written when the run was killed. */
+/**
+ * Whether a text can be the beginning of a results line that was being written when the run was
+ * killed.
+ */
 function isTornResult(text: string): boolean {
   return resultStart.startsWith(text) || /^\{"line":\d+(?:,[^\0\n\r]*)?$/.test(text);
 }

@@ -4,7 +4,13 @@ import type { RowOperation } from '../operations.js';
 import { RunInputError } from '../source/input.js';
 import { AppendFile, type Contents, noContents } from './append-file.js';
 import { type FailedPlace, requireOurs } from './failed-file.js';
-import { appendRecord, beginJournal, type JournaledFiles, type ReadJournal, readJournal } from './journal.js';
+import {
+  appendRecord,
+  beginJournal,
+  type JournaledFiles,
+  type ReadJournal,
+  readJournal,
+} from './journal.js';
 
 import { realPath } from './place.js';
 import { readResults } from './results-file.js';
@@ -20,8 +26,8 @@ export interface RunPaths {
 }
 
 /**
- * Refuses paths of options, by their names, that cannot be written to, or that are the same file as another or as the
- * `input`.
+ * Refuses paths of options, by their names, that cannot be written to, or that are the same file as
+ * another or as the `input`.
  *
  * @throws InvalidInputError
  */
@@ -62,9 +68,9 @@ interface OpenRunFiles extends JournaledFiles {
 }
 
 /**
- * The files of a run, locked against other runs until they are released. Each is opened once: what was checked is what
- * is written to. Only what the journal proves to be written by its run is continued or replaced. `takeOver` as in
- * `lockFiles`.
+ * The files of a run, locked against other runs until they are released. Each is opened once: what
+ * was checked is what is written to. Only what the journal proves to be written by its run is
+ * continued or replaced. `takeOver` as in `lockFiles`.
  */
 export function filesOfRun(
   paths: RunPaths,
@@ -82,7 +88,10 @@ export function filesOfRun(
   let kept = noContents;
   let unlock = () => {};
 
-  /** @throws InvalidInputError where codes would be sent that a run sent, or may have sent, without --restart */
+  /**
+   * @throws InvalidInputError where codes would be sent that a run sent, or may have sent, without
+   * --restart
+   */
   function refuseUsedCodes(identity: RunIdentity): void {
     if (start === 'resume') {
       const hint =
@@ -115,7 +124,13 @@ export function filesOfRun(
     results.keep(kept);
     results.syncWithName();
     const damaged = `${journalName} is damaged behind byte ${size}: rows done after that may be sent again`;
-    return { journal, results, failed: failedPlace(), state, note: tail === 'zeros' ? damaged : null };
+    return {
+      journal,
+      results,
+      failed: failedPlace(),
+      state,
+      note: tail === 'zeros' ? damaged : null,
+    };
   }
 
   /** Whether the journal is of a run with these results. */
@@ -142,7 +157,10 @@ export function filesOfRun(
     });
   }
 
-  /** @throws InvalidInputError if the results that are there, or are missing, are not those of the journal */
+  /**
+   * @throws InvalidInputError if the results that are there, or are missing, are not those of the
+   * journal
+   */
   async function requireResults(): Promise<void> {
     const state = found?.state;
     const isResumed = start === 'resume' && state !== undefined;
@@ -151,9 +169,12 @@ export function filesOfRun(
     if (!isResumed && results === null) return;
     const name = quoteName(paths.results);
     if (state === undefined || !isNamed()) {
-      throw new InvalidInputError(`${name} already exists, and no journal says that this run wrote it`, {
-        hint: 'Name another file with --results, or move it away.',
-      });
+      throw new InvalidInputError(
+        `${name} already exists, and no journal says that this run wrote it`,
+        {
+          hint: 'Name another file with --results, or move it away.',
+        },
+      );
     }
     if (results === null) {
       if (state.results.size === 0) return;
@@ -185,10 +206,11 @@ export function filesOfRun(
 
   return {
     /**
-     * Locks the files, and checks whether a run may start, before its input is read. Changes none of them.
+     * Locks the files, and checks whether a run may start, before its input is read. Changes none
+     * of them.
      *
-     * @throws InvalidInputError if another run uses the files, if they would be overwritten without consent or are
-     * not ours, or if they no longer say which rows are done
+     * @throws InvalidInputError if another run uses the files, if they would be overwritten without
+     * consent or are not ours, or if they no longer say which rows are done
      */
     async claim(): Promise<void> {
       unlock = await lockFiles([paths.journal, paths.results, paths.failed], takeOver);
@@ -200,7 +222,10 @@ export function filesOfRun(
       const place = failedPlace();
       if (place !== null) requireOurs(place);
     },
-    /** Closes the files, and ends the locks, also those of a `claim` that failed. May be called twice. */
+    /**
+     * Closes the files, and ends the locks, also those of a `claim` that failed. May be called
+     * twice.
+     */
     release(): void {
       journal?.close();
       results?.close();
@@ -218,7 +243,8 @@ export function filesOfRun(
       results?.requireAsFound();
       if (start === 'resume' && found !== null) return resume(found, identity);
       if (usesUpCode) refuseUsedCodes(identity);
-      // In this order, there are never results without a journal that names them, nor those of another run beside it.
+      // In this order, there are never results without a journal that names them, nor those of
+      // another run beside it.
       results?.remove();
       journal?.remove();
       journal = AppendFile.create(paths.journal, journal?.place);
@@ -229,7 +255,13 @@ export function filesOfRun(
       const written = failed && requireOurs(failed);
       if (written !== null && written.size > 0) failed?.onWrite?.(written);
       const missing = `there is no journal ${journalName}: starting with the first row`;
-      return { journal, results, failed, state: new RunState(), note: start === 'resume' ? missing : null };
+      return {
+        journal,
+        results,
+        failed,
+        state: new RunState(),
+        note: start === 'resume' ? missing : null,
+      };
     },
   };
 }

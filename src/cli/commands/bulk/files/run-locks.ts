@@ -5,8 +5,9 @@ import { unwritable } from './file-errors.js';
 import { lockBeside, placeOf } from './place.js';
 
 /**
- * Locks files, which need not exist, against other runs until the returned function is called. `takeOver`: the user
- * says that a run which is not visible from here, as on another machine or in another container, has ended.
+ * Locks files, which need not exist, against other runs until the returned function is called.
+ * `takeOver`: the user says that a run which is not visible from here, as on another machine or in
+ * another container, has ended.
  *
  * @throws InvalidInputError if another run uses one of them
  */
@@ -32,7 +33,10 @@ export async function lockFiles(
     release();
     if (error instanceof FileLockedError) throw inUse(error);
     if (error instanceof UnsuitableFileError) {
-      throw new InvalidInputError(error.message, { hint: 'Look at it, and move it away.', cause: error });
+      throw new InvalidInputError(error.message, {
+        hint: 'Look at it, and move it away.',
+        cause: error,
+      });
     }
     throw isSystemError(error) ? unwritable(current, error) : error;
   }
@@ -40,8 +44,12 @@ export async function lockFiles(
 
 function inUse({ message, isRunning }: FileLockedError): InvalidInputError {
   const wait = 'Wait for its end, or stop it and add --resume.';
-  if (isRunning) return new InvalidInputError(`another run uses this file: ${message}`, { hint: wait });
-  return new InvalidInputError(`another run may use this file: ${message}, which cannot be seen from here`, {
-    hint: `${wait} If it has ended, as when its container was killed, add --take-over.`,
-  });
+  if (isRunning)
+    return new InvalidInputError(`another run uses this file: ${message}`, { hint: wait });
+  return new InvalidInputError(
+    `another run may use this file: ${message}, which cannot be seen from here`,
+    {
+      hint: `${wait} If it has ended, as when its container was killed, add --take-over.`,
+    },
+  );
 }

@@ -1,10 +1,16 @@
 import type { Outcome, OutcomeCounts } from '../../../../client/rows/outcome.js';
 import { type Contents, noContents } from './append-file.js';
 
-/** Properties that must be the same for a run to be resumed: names that a user knows, each with its value as text. */
+/**
+ * Properties that must be the same for a run to be resumed: names that a user knows, each with its
+ * value as text.
+ */
 export type RunIdentity = Readonly<Record<string, string>>;
 
-/** A row with an unknown outcome, and its results line, which is written when the run ends: it may change until then. */
+/**
+ * A row with an unknown outcome, and its results line, which is written when the run ends: it may
+ * change until then.
+ */
 export type UnknownRow = readonly [line: number, result: string];
 
 /** The file of failed rows is about to be written, or was written: what the run may replace. */
@@ -25,11 +31,16 @@ export type JournalRecord =
   /** The codes of these rows are not used up. */
   | { readonly record: 'taken back'; readonly lines: readonly number[] }
   /** The contents of the results file: the lines of the rows that have a final outcome. */
-  | { readonly record: 'results'; readonly results: Contents; readonly unknown?: readonly UnknownRow[] }
+  | {
+      readonly record: 'results';
+      readonly results: Contents;
+      readonly unknown?: readonly UnknownRow[];
+    }
   | FailedRecord
   /**
-   * The end of the run, or of a part of it; `finished` if `--resume` would send no row. The results file has the lines of
-   * the rows whose outcome is unknown; it is left out if it could not be written.
+   * The end of the run, or of a part of it; `finished` if `--resume` would send no row. The results
+   * file has the lines of the rows whose outcome is unknown; it is left out if it could not be
+   * written.
    */
   | { readonly record: 'end'; readonly finished: boolean; readonly results?: Contents };
 
@@ -96,7 +107,10 @@ export class RunState {
   results: Contents = noContents;
   /** The failed rows that the run wrote, or may have written. */
   readonly failedFiles: FailedRecord[] = [];
-  /** The contents of the results file at the end of the run; `null` if it did not end, or was resumed. */
+  /**
+   * The contents of the results file at the end of the run; `null` if it did not end, or was
+   * resumed.
+   */
   resultsAtEnd: Contents | null = null;
   /** Whether no row is left to send. */
   isFinished = false;

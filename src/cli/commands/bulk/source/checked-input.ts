@@ -49,7 +49,8 @@ export async function preflight(
 }
 
 /**
- * An input whose reads yield only the bytes that are in `checked`: no row that was not checked reaches its reader.
+ * An input whose reads yield only the bytes that are in `checked`: no row that was not checked
+ * reaches its reader.
  *
  * @throws InputChangedError from its `read`, if the input was rewritten, truncated or extended
  */

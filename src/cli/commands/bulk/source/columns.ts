@@ -83,9 +83,12 @@ export interface ColumnRules {
 /** Separators of cells in files of some countries and programs. */
 const delimiters = [';', '\t', '|', ','];
 
-/** @throws InvalidInputError for an invalid header in a line, or one that the operation cannot use */
+/**
+ * @throws InvalidInputError for an invalid header in a line, or one that the operation cannot use
+ */
 export function checkColumns(columns: readonly string[], rules: ColumnRules, line = 1): void {
-  // Without the column that must be there, a line with a long number is the first row of a file without a header.
+  // Without the column that must be there, a line with a long number is the first row of a file
+  // without a header.
   const isHeader = columns.includes(rules.required) || !columns.some(mayBeValue);
   const show = isHeader ? quoteName : () => '****';
   const seen = new Set<string>();
@@ -95,7 +98,8 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules, lin
         hint: 'Name the column, or remove it.',
       });
     const fault = textFault(column);
-    if (fault !== null) throw new InvalidInputError(`line ${line}: the name of column ${index + 1} ${fault}`);
+    if (fault !== null)
+      throw new InvalidInputError(`line ${line}: the name of column ${index + 1} ${fault}`);
     if (seen.has(column))
       throw new InvalidInputError(`line ${line}: two columns are named ${show(column)}`, {
         hint: 'Rename or remove one of the two.',
@@ -115,7 +119,9 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules, lin
     );
   }
   if (rules.needsMore && columns.length === 1) {
-    throw new InvalidInputError(`line ${line}: there is no column to pass back`, { hint: rules.hint });
+    throw new InvalidInputError(`line ${line}: there is no column to pass back`, {
+      hint: rules.hint,
+    });
   }
 }
 
@@ -131,10 +137,17 @@ function missingColumn(
       hint: 'Export it as CSV, as psql --csv does.',
     });
   const delimiter =
-    columns.length === 1 ? delimiters.find((one) => only.includes(one) && !only.startsWith(one)) : undefined;
+    columns.length === 1
+      ? delimiters.find((one) => only.includes(one) && !only.startsWith(one))
+      : undefined;
   if (delimiter !== undefined) {
     const message = `line ${line}: there is one column, ${show(only.slice(0, 60))}: the delimiter does not seem to be the right one`;
-    return new RunInputError(message, 'Name the delimiter:', '--delimiter', delimiter.replace('\t', '\\t'));
+    return new RunInputError(
+      message,
+      'Name the delimiter:',
+      '--delimiter',
+      delimiter.replace('\t', '\\t'),
+    );
   }
   const found = columns.slice(0, 8).map(show).join(', ');
   const message = `line ${line}: no column is named ${quoteName(required)}; found ${found}`;

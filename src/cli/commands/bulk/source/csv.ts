@@ -11,10 +11,16 @@ const newline = 0x0a;
 const carriageReturn = 0x0d;
 const lineEnd = /\r\n|\n|\r/g;
 
-/** Approximate memory of a row beside its text, in bytes. Its text is taken as that of the average row of its batch. */
+/**
+ * Approximate memory of a row beside its text, in bytes. Its text is taken as that of the average
+ * row of its batch.
+ */
 const rowOverhead = 128;
 
-/** Whole records, a few at a time: an escaped quote is two quotes, so a record has an even number of them. */
+/**
+ * Whole records, a few at a time: an escaped quote is two quotes, so a record has an even number of
+ * them.
+ */
 async function* cutBatches(blocks: AsyncIterable<LineBlock>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   let length = 0;
@@ -44,12 +50,15 @@ function countLineEnds(cell: string): number {
 }
 
 /**
- * The records of a batch, up to the first that is invalid. An empty line is a record of one empty cell, so that lines
- * can be counted without the parser's `info`, which costs three times as much as the rest of it and counts a CRLF in
- * quotes twice. Without a quote they are lines and cells: the parser makes an error, in 60 µs, for each record that is
- * not as long as the first.
+ * The records of a batch, up to the first that is invalid. An empty line is a record of one empty
+ * cell, so that lines can be counted without the parser's `info`, which costs three times as much
+ * as the rest of it and counts a CRLF in quotes twice. Without a quote they are lines and cells:
+ * the parser makes an error, in 60 µs, for each record that is not as long as the first.
  */
-function parseRecords(bytes: Buffer, delimiter: string): { records: string[][]; error: CsvError | null } {
+function parseRecords(
+  bytes: Buffer,
+  delimiter: string,
+): { records: string[][]; error: CsvError | null } {
   if (!bytes.includes(quote)) {
     const lines = bytes.toString().split(lineEnd);
     if (lines.at(-1) === '') lines.pop();
@@ -66,7 +75,8 @@ function parseRecords(bytes: Buffer, delimiter: string): { records: string[][]; 
   } catch (error) {
     const { code, records } = error as CsvError & { readonly records?: unknown };
     if (typeof code !== 'string') throw error;
-    const valid = typeof records === 'number' && records > 0 ? parse(bytes, { ...options, to: records }) : [];
+    const valid =
+      typeof records === 'number' && records > 0 ? parse(bytes, { ...options, to: records }) : [];
     return { records: valid, error: error as CsvError };
   }
 }
@@ -88,7 +98,9 @@ function invalidCsv(error: CsvError, line: number): InvalidInputError {
 
 export interface CsvOptions {
   readonly delimiter: string;
-  /** Whether a first line such as `sep=;` sets the delimiter, as in Excel; it is skipped otherwise. */
+  /**
+   * Whether a first line such as `sep=;` sets the delimiter, as in Excel; it is skipped otherwise.
+   */
   readonly readsDelimiter: boolean;
   /** By column; the others are text. */
   readonly types: ReadonlyMap<string, CellType>;
@@ -102,7 +114,10 @@ export interface CsvOptions {
   readonly checkColumns: (columns: readonly string[], line: number) => void;
   /** Reports what is skipped. */
   readonly note: (text: string) => void;
-  /** Is called with the number of rows so far that were skipped because all of their cells are empty. */
+  /**
+   * Is called with the number of rows so far that were skipped because all of their cells are
+   * empty.
+   */
   readonly countEmpty: (rows: number) => void;
 }
 
@@ -164,7 +179,10 @@ export class CsvRow implements FileRow {
   }
 }
 
-export function formatCsvRow(cells: readonly string[], { delimiter }: Pick<CsvOptions, 'delimiter'>): string {
+export function formatCsvRow(
+  cells: readonly string[],
+  { delimiter }: Pick<CsvOptions, 'delimiter'>,
+): string {
   return stringify([cells], { delimiter });
 }
 
@@ -204,7 +222,8 @@ export async function* parseCsv(
     }
     if (empty > 0) options.countEmpty(empty);
     if (rows.length > 0) yield rows;
-    if (error !== null) throw table === null ? invalidHeader(error, bytes, line) : invalidCsv(error, line);
+    if (error !== null)
+      throw table === null ? invalidHeader(error, bytes, line) : invalidCsv(error, line);
   }
 }
 
@@ -213,8 +232,13 @@ function isDelimitersOnly(cells: readonly string[]): boolean {
   return cells.length > 1 && cells.every((cell) => cell === '');
 }
 
-/** A first line such as `sep=;`, with the delimiters that programs put behind it; `null` if there is none. */
-function delimiterLineOf(bytes: Buffer): { readonly length: number; readonly delimiter: string } | null {
+/**
+ * A first line such as `sep=;`, with the delimiters that programs put behind it; `null` if there is
+ * none.
+ */
+function delimiterLineOf(
+  bytes: Buffer,
+): { readonly length: number; readonly delimiter: string } | null {
   const start = bytes.subarray(0, 100).toString('latin1');
   const [line, delimiter = ''] = /^sep=(.?)[,;]*(?:\r\n?|\n)/i.exec(start) ?? [];
   return line === undefined ? null : { length: line.length, delimiter };
@@ -244,7 +268,9 @@ function tableOf(columns: readonly string[], line: number, options: Format): Tab
   }
   const unknown = [...types.keys()].find((column) => !columns.includes(column));
   if (unknown !== undefined) {
-    throw new InvalidInputError(`line ${line}: no column is named ${quoteName(unknown)}, which has a type`);
+    throw new InvalidInputError(
+      `line ${line}: no column is named ${quoteName(unknown)}, which has a type`,
+    );
   }
   return { ...options, columns, columnTypes: columns.map((column) => types.get(column)) };
 }

@@ -7,8 +7,8 @@ import { describeSystemError } from '../../../../core/support/errors.js';
 import { openInput } from '../../../../core/support/input-file.js';
 
 /**
- * Invalid input of a run. Its hint ends with what to run: the same command with these options, which the command line
- * completes.
+ * Invalid input of a run. Its hint ends with what to run: the same command with these options,
+ * which the command line completes.
  */
 export class RunInputError extends InvalidInputError {
   readonly options: readonly string[];
@@ -19,7 +19,9 @@ export class RunInputError extends InvalidInputError {
   }
 }
 
-/** Returns the first bytes of a stream, at least `size` of them if there are so many, and the rest. */
+/**
+ * Returns the first bytes of a stream, at least `size` of them if there are so many, and the rest.
+ */
 export async function peek(
   bytes: AsyncIterable<Buffer>,
   size: number,
@@ -76,7 +78,10 @@ async function* gunzip(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const { code } = error as NodeJS.ErrnoException;
     if (code?.startsWith('Z_') !== true) throw error;
     const fault = code === 'Z_BUF_ERROR' ? 'ends in the middle' : 'is damaged';
-    throw new InvalidInputError(`the gzip file ${fault}`, { hint: 'Copy or pack it again.', cause: error });
+    throw new InvalidInputError(`the gzip file ${fault}`, {
+      hint: 'Copy or pack it again.',
+      cause: error,
+    });
   }
 }
 
@@ -84,7 +89,9 @@ async function* gunzip(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 export interface Input {
   /** Its name in messages. */
   readonly name: string;
-  /** When it was opened, in bytes; `null` for a stream, which can be read once and has no known end. */
+  /**
+   * When it was opened, in bytes; `null` for a stream, which can be read once and has no known end.
+   */
   readonly size: number | null;
   /** In bytes; `null` for a stream. */
   sizeNow(): Promise<number | null>;
@@ -100,11 +107,15 @@ export interface Input {
   close(): Promise<void>;
 }
 
-/** Size of a part. While rows are checked so fast, larger ones outlive the young generation, and accumulate. */
+/**
+ * Size of a part. While rows are checked so fast, larger ones outlive the young generation, and
+ * accumulate.
+ */
 export const partBytes = 16 * 1024;
 
 /**
- * A file, up to its present length: what others append while it is read is ignored. A pipe is a stream.
+ * A file, up to its present length: what others append while it is read is ignored. A pipe is a
+ * stream.
  *
  * @throws InvalidInputError, also for a device, and a named pipe that no process writes to
  */
@@ -165,7 +176,12 @@ export function openStream(stream: Readable, name: string): Input {
 }
 
 /** Reads that many bytes, or the rest of the file. */
-async function readPart(handle: FileHandle, start: number, size: number, path: string): Promise<Buffer> {
+async function readPart(
+  handle: FileHandle,
+  start: number,
+  size: number,
+  path: string,
+): Promise<Buffer> {
   const part = Buffer.allocUnsafeSlow(size);
   let filled = 0;
   try {

@@ -3,7 +3,10 @@ import { InvalidInputError } from '../../../../core/contract/errors.js';
 /** Maximum size of a row, in bytes: a longer one is rather a quote that was never closed. */
 export const maxRowBytes = 16 * 1024 * 1024;
 
-/** Approximate size of a batch of rows, in bytes: rows that wait longer make garbage collection expensive. */
+/**
+ * Approximate size of a batch of rows, in bytes: rows that wait longer make garbage collection
+ * expensive.
+ */
 export const batchBytes = 2 * 1024;
 
 const newline = 0x0a;
@@ -15,8 +18,8 @@ export interface LineBlock {
 }
 
 /**
- * Splits bytes after line feeds, so that no character is split: in all encodings that extend ASCII, a line feed is
- * never part of another character.
+ * Splits bytes after line feeds, so that no character is split: in all encodings that extend ASCII,
+ * a line feed is never part of another character.
  *
  * @throws InvalidInputError for a line that is too long
  */

@@ -31,7 +31,9 @@ export class NdjsonRow implements FileRow {
 }
 
 /** Reads one flat JSON object a line; blank lines are skipped. */
-export async function* parseNdjson(blocks: AsyncIterable<LineBlock>): AsyncGenerator<readonly NdjsonRow[]> {
+export async function* parseNdjson(
+  blocks: AsyncIterable<LineBlock>,
+): AsyncGenerator<readonly NdjsonRow[]> {
   for await (const block of blocks) {
     const rows: NdjsonRow[] = [];
     for (const { bytes, firstLine } of splitLines(block)) {

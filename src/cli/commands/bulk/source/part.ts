@@ -21,16 +21,17 @@ export function partName({ number, count }: Part): string {
 }
 
 /**
- * The number of the part that a text is in, from 1. It is the same on every machine, and a promise: the first 4 bytes
- * of the SHA-256 of the text in UTF-8, as a big-endian number, modulo the number of parts, plus 1.
+ * The number of the part that a text is in, from 1. It is the same on every machine, and a promise:
+ * the first 4 bytes of the SHA-256 of the text in UTF-8, as a big-endian number, modulo the number
+ * of parts, plus 1.
  */
 export function partOf(text: string, count: number): number {
   return (createHash('sha256').update(text).digest().readUInt32BE(0) % count) + 1;
 }
 
 /**
- * The rows of one part: those whose value of the required `column`, a user or a code, is in it. Rows without that
- * value, which are not sent, are in the first part.
+ * The rows of one part: those whose value of the required `column`, a user or a code, is in it.
+ * Rows without that value, which are not sent, are in the first part.
  */
 export async function* rowsOfPart(
   batches: AsyncIterable<readonly FileRow[]>,

@@ -29,10 +29,13 @@ export interface TextOptions {
 /**
  * Converts text in any encoding to UTF-8, in whole lines, without its byte-order mark.
  *
- * @throws InvalidInputError that names the line whose bytes are not text in that encoding: wrongly decoded text
- * would be stored for good
+ * @throws InvalidInputError that names the line whose bytes are not text in that encoding: wrongly
+ * decoded text would be stored for good
  */
-export async function* toUtf8(bytes: AsyncIterable<Buffer>, options: TextOptions): AsyncGenerator<LineBlock> {
+export async function* toUtf8(
+  bytes: AsyncIterable<Buffer>,
+  options: TextOptions,
+): AsyncGenerator<LineBlock> {
   const { markedEncoding, text } = await withoutMark(bytes);
   const encoding = markedEncoding ?? options.encoding;
   if (isUtf16(encoding)) yield* cutLines(transcode(text, encoding));
@@ -41,7 +44,8 @@ export async function* toUtf8(bytes: AsyncIterable<Buffer>, options: TextOptions
 }
 
 /**
- * The lines of text in UTF-8, or in UTF-16 with its byte-order mark, as UTF-8. Those of UTF-8 are not checked.
+ * The lines of text in UTF-8, or in UTF-16 with its byte-order mark, as UTF-8. Those of UTF-8 are
+ * not checked.
  *
  * @throws InvalidInputError for UTF-16 that is damaged, or for a line that is too long
  */
@@ -51,7 +55,9 @@ export async function* unicodeLines(bytes: AsyncIterable<Buffer>): AsyncGenerato
   yield* cutLines(isUtf16(encoding) ? transcode(text, encoding) : text);
 }
 
-/** Text without its byte-order mark, and the encoding that the mark names; `null` if there is none. */
+/**
+ * Text without its byte-order mark, and the encoding that the mark names; `null` if there is none.
+ */
 async function withoutMark(bytes: AsyncIterable<Buffer>) {
   const { head, rest } = await peek(bytes, longestMark);
   const mark = byteOrderMark(head);
@@ -70,12 +76,16 @@ async function* checkedUtf8(blocks: AsyncIterable<LineBlock>): AsyncGenerator<Li
 }
 
 /**
- * 0x80 to 0x9f in windows-1252. Node.js from 20.18.3, 22.13 and 24.0 decodes them as ISO 8859-1, in which they are
- * control characters, until fixed in later versions of 22 and 24: https://github.com/nodejs/node/issues/60888.
+ * 0x80 to 0x9f in windows-1252. Node.js from 20.18.3, 22.13 and 24.0 decodes them as ISO 8859-1, in
+ * which they are control characters, until fixed in later versions of 22 and 24:
+ * https://github.com/nodejs/node/issues/60888.
  */
 const windows1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
-/** Private-use characters mean nothing outside of the program that wrote them. ICU's tables have them for gaps. */
+/**
+ * Private-use characters mean nothing outside of the program that wrote them. ICU's tables have
+ * them for gaps.
+ */
 const privateUse = /[\ue000-\uf8ff]/;
 
 /** `null` for bytes that are not text in the encoding. */
@@ -84,7 +94,10 @@ function decodeWith(decoder: InstanceType<typeof TextDecoder>, bytes: Buffer): s
     const text = decoder.decode(bytes);
     if (privateUse.test(text)) return null;
     if (decoder.encoding !== 'windows-1252') return text;
-    return text.replace(/[\u0080-\u009f]/g, (found) => windows1252[found.charCodeAt(0) - 0x80] ?? found);
+    return text.replace(
+      /[\u0080-\u009f]/g,
+      (found) => windows1252[found.charCodeAt(0) - 0x80] ?? found,
+    );
   } catch {
     return null;
   }
@@ -129,15 +142,20 @@ function notText(block: LineBlock, encoding: string, isText: (line: LineBlock) =
   return new InvalidInputError(`line ${line} is not text in ${encoding}`, { hint: encodingHint });
 }
 
-/** The number of the first line for which `isFound` is true, else of the first line of the block. */
+/**
+ * The number of the first line for which `isFound` is true, else of the first line of the block.
+ */
 function lineWhere(block: LineBlock, isFound: (line: LineBlock) => boolean): number {
   return ([...splitLines(block)].find(isFound) ?? block).firstLine;
 }
 
 function looksLikeUtf8(encoding: string): InvalidInputError {
-  return new InvalidInputError(`the input is UTF-8: as ${encoding} its text would be stored garbled`, {
-    hint: `Leave --encoding out. If it is ${encoding} after all, convert it first: iconv -f ${encoding} -t utf-8`,
-  });
+  return new InvalidInputError(
+    `the input is UTF-8: as ${encoding} its text would be stored garbled`,
+    {
+      hint: `Leave --encoding out. If it is ${encoding} after all, convert it first: iconv -f ${encoding} -t utf-8`,
+    },
+  );
 }
 
 function refuseBinary(block: LineBlock): void {
@@ -153,10 +171,15 @@ function refuseBinary(block: LineBlock): void {
   });
 }
 
-/** The encoding of a header of ASCII characters, every other byte of which is zero; `null` if it is another. */
+/**
+ * The encoding of a header of ASCII characters, every other byte of which is zero; `null` if it is
+ * another.
+ */
 function wideEncoding(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
   const head = bytes.subarray(0, Math.min(bytes.length, 64) & ~1);
-  const zeros = [0, 1].map((parity) => head.filter((byte, at) => at % 2 === parity && byte === 0).length);
+  const zeros = [0, 1].map(
+    (parity) => head.filter((byte, at) => at % 2 === parity && byte === 0).length,
+  );
   const [even = 0, odd = 0] = zeros;
   if (even === 0 && odd >= head.length / 4) return 'utf-16le';
   return odd === 0 && even >= head.length / 4 ? 'utf-16be' : null;

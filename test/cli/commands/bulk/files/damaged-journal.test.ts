@@ -5,7 +5,10 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { recordOutcomes } from '../../../../../src/cli/commands/bulk/files/recorder.js';
 import { filesOfRun } from '../../../../../src/cli/commands/bulk/files/run-files.js';
-import { passbackOperation, readOperation } from '../../../../../src/cli/commands/bulk/operations.js';
+import {
+  passbackOperation,
+  readOperation,
+} from '../../../../../src/cli/commands/bulk/operations.js';
 import { NdjsonRow } from '../../../../../src/cli/commands/bulk/source/ndjson.js';
 import type { FileRow } from '../../../../../src/cli/commands/bulk/source/rows.js';
 import type { Answer } from '../../../../../src/client/call/answer.js';
@@ -17,7 +20,9 @@ import { InvalidInputError } from '../../../../../src/core/contract/errors.js';
 const variants = 60;
 
 /** In memory, where there are no disks to wait for. */
-const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'userinfo-damaged-'));
+const folder = mkdtempSync(
+  join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'userinfo-damaged-'),
+);
 afterAll(() => rmSync(folder, { recursive: true }));
 const paths = { journal: join(folder, 'j'), results: join(folder, 'r'), failed: null };
 
@@ -31,7 +36,10 @@ const operations = {
 interface Killed {
   readonly journal: Buffer;
   readonly results: Buffer;
-  /** How much of the results the journal knows, in bytes: the rest is of the last 500 ms, and has no checksum yet. */
+  /**
+   * How much of the results the journal knows, in bytes: the rest is of the last 500 ms, and has no
+   * checksum yet.
+   */
   readonly recorded: number;
   /** The results lines by row. */
   readonly lines: ReadonlyMap<number, string>;
@@ -39,7 +47,10 @@ interface Killed {
   readonly sent: ReadonlySet<number>;
 }
 
-/** A run that is killed after some turns, each of which sends four rows and has the outcomes of those before. */
+/**
+ * A run that is killed after some turns, each of which sends four rows and has the outcomes of
+ * those before.
+ */
 async function killedRun(operation: Operation, turns: number): Promise<Killed> {
   rmSync(paths.journal, { force: true });
   rmSync(paths.results, { force: true });
@@ -69,14 +80,22 @@ async function killedRun(operation: Operation, turns: number): Promise<Killed> {
   results.close();
   files.release();
   const text = readFileSync(paths.results, 'utf8');
-  const recorded = Number(/.*"results":\{"size":(\d+)/s.exec(readFileSync(paths.journal, 'utf8'))?.[1]);
+  const recorded = Number(
+    /.*"results":\{"size":(\d+)/s.exec(readFileSync(paths.journal, 'utf8'))?.[1],
+  );
   const lines = new Map(
     text
       .trimEnd()
       .split('\n')
       .map((line): [number, string] => [JSON.parse(line).line, line]),
   );
-  return { journal: readFileSync(paths.journal), results: Buffer.from(text), recorded, lines, sent };
+  return {
+    journal: readFileSync(paths.journal),
+    results: Buffer.from(text),
+    recorded,
+    lines,
+    sent,
+  };
 }
 
 const noAnswer = new NoAnswerError('no answer', { reason: 'timeout', received: false });
@@ -103,7 +122,8 @@ const damages: Readonly<Record<string, (bytes: Buffer, at: number, bit: number) 
     flipped.writeUInt8(flipped.readUInt8(at) ^ (1 << bit), at);
     return flipped;
   },
-  'a tail of NUL': (bytes, at) => Buffer.concat([bytes.subarray(0, at), Buffer.alloc(bytes.length - at)]),
+  'a tail of NUL': (bytes, at) =>
+    Buffer.concat([bytes.subarray(0, at), Buffer.alloc(bytes.length - at)]),
   'NUL behind it': (bytes, at) => Buffer.concat([bytes, Buffer.alloc(at)]),
 };
 
@@ -147,46 +167,58 @@ async function resume({ lines, sent }: Killed, operation: Operation) {
 
 const intact = { isRefused: false, isSaid: false, lost: [], doubled: [], usedAgain: [] };
 
-describe.each<Operation>(['read', 'passback'])('a %s that was killed', { timeout: 600_000 }, (operation) => {
-  it('is resumed without loss and without a warning', async () => {
-    const killed = await killedRun(operation, 20);
-    expect(await resume(killed, operation)).toEqual(intact);
-  });
+describe.each<Operation>(['read', 'passback'])(
+  'a %s that was killed',
+  { timeout: 600_000 },
+  (operation) => {
+    it('is resumed without loss and without a warning', async () => {
+      const killed = await killedRun(operation, 20);
+      expect(await resume(killed, operation)).toEqual(intact);
+    });
 
-  it('and killed again while it is resumed, is resumed without loss', async () => {
-    const killed = await killedRun(operation, 20);
-    await resume(killed, operation);
-    const journal = readFileSync(paths.journal, 'utf8');
-    const records = journal.split('\n');
-    const resumed = records.findIndex((record) => record.includes('"record":"resumed"'));
-    writeFileSync(paths.journal, `${records.slice(0, resumed + 1).join('\n')}\n`);
-    writeFileSync(paths.results, killed.results);
-    expect(await resume(killed, operation)).toEqual(intact);
-  });
+    it('and killed again while it is resumed, is resumed without loss', async () => {
+      const killed = await killedRun(operation, 20);
+      await resume(killed, operation);
+      const journal = readFileSync(paths.journal, 'utf8');
+      const records = journal.split('\n');
+      const resumed = records.findIndex((record) => record.includes('"record":"resumed"'));
+      writeFileSync(paths.journal, `${records.slice(0, resumed + 1).join('\n')}\n`);
+      writeFileSync(paths.results, killed.results);
+      expect(await resume(killed, operation)).toEqual(intact);
+    });
 
-  const cases = (['journal', 'results'] as const).flatMap((file) =>
-    Object.keys(damages).map((damage) => [file, damage] as const),
-  );
-  it.each(cases)('and whose %s has %s loses nothing, and reports what it repeats', async (file, damage) => {
-    const runs: Killed[] = [];
-    for (const turns of [7, 20, 29]) runs.push(await killedRun(operation, turns));
-    const place = fc.record({ run: fc.constantFrom(...runs), where: fc.nat(99_999), bit: fc.nat(7) });
-    await fc.assert(
-      fc.asyncProperty(place, async ({ run, where, bit }) => {
-        const isFlipped = damage === 'a flipped bit';
-        const size = file === 'results' && isFlipped ? run.recorded : run[file].length;
-        const at = Math.floor((where / 100_000) * size);
-        writeFileSync(paths.journal, run.journal);
-        writeFileSync(paths.results, run.results);
-        writeFileSync(paths[file], damages[damage]?.(run[file], at, bit) ?? '');
-        const found = await resume(run, operation);
-        expect(found.lost).toEqual([]);
-        if (operation === 'passback' && found.isSaid) return;
-        expect(found.doubled).toEqual([]);
-        // A journal that ends earlier, whole, looks like that of an earlier kill. No kill and no power cut makes that.
-        if (`${file} ${damage}` !== 'journal a cut') expect(found.usedAgain).toEqual([]);
-      }),
-      { numRuns: variants },
+    const cases = (['journal', 'results'] as const).flatMap((file) =>
+      Object.keys(damages).map((damage) => [file, damage] as const),
     );
-  });
-});
+    it.each(cases)(
+      'and whose %s has %s loses nothing, and reports what it repeats',
+      async (file, damage) => {
+        const runs: Killed[] = [];
+        for (const turns of [7, 20, 29]) runs.push(await killedRun(operation, turns));
+        const place = fc.record({
+          run: fc.constantFrom(...runs),
+          where: fc.nat(99_999),
+          bit: fc.nat(7),
+        });
+        await fc.assert(
+          fc.asyncProperty(place, async ({ run, where, bit }) => {
+            const isFlipped = damage === 'a flipped bit';
+            const size = file === 'results' && isFlipped ? run.recorded : run[file].length;
+            const at = Math.floor((where / 100_000) * size);
+            writeFileSync(paths.journal, run.journal);
+            writeFileSync(paths.results, run.results);
+            writeFileSync(paths[file], damages[damage]?.(run[file], at, bit) ?? '');
+            const found = await resume(run, operation);
+            expect(found.lost).toEqual([]);
+            if (operation === 'passback' && found.isSaid) return;
+            expect(found.doubled).toEqual([]);
+            // A journal that ends earlier, whole, looks like that of an earlier kill. No kill and
+            // no power cut makes that.
+            if (`${file} ${damage}` !== 'journal a cut') expect(found.usedAgain).toEqual([]);
+          }),
+          { numRuns: variants },
+        );
+      },
+    );
+  },
+);

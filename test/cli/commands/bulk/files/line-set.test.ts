@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { LineSet } from '../../../../../src/cli/commands/bulk/files/run-state.js';
 
 /** The last is of a forged journal: adding 1 does not change it. */
-const numbers = [fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 2 ** 31 }), fc.constant(2 ** 53)];
+const numbers = [
+  fc.integer({ min: 1, max: 40 }),
+  fc.integer({ min: 1, max: 2 ** 31 }),
+  fc.constant(2 ** 53),
+];
 const line = fc.oneof(...numbers);
 
 describe('a line set', () => {

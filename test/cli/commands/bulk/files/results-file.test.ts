@@ -6,7 +6,9 @@ import { appendRecord, appendResults } from '../../../../../src/cli/commands/bul
 import { filesOfRun } from '../../../../../src/cli/commands/bulk/files/run-files.js';
 import { passbackOperation } from '../../../../../src/cli/commands/bulk/operations.js';
 
-const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'userinfo-results-'));
+const folder = mkdtempSync(
+  join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'userinfo-results-'),
+);
 afterAll(() => rmSync(folder, { recursive: true }));
 const paths = { journal: join(folder, 'journal'), results: join(folder, 'results'), failed: null };
 const operation = passbackOperation({ by: 'union_id', column: 'union_id' });
@@ -47,7 +49,10 @@ it.each([
   ['another outcome than in the journal', first + line(3, 'failed')],
   ['a line twice instead of another', first + line(3) + line(3)],
   ['cut at the end of a line', first + line(3)],
-  ['all lines of a record, and fewer bytes', first + line(3) + line(4, 'failed').replace('"m"', '""')],
+  [
+    'all lines of a record, and fewer bytes',
+    first + line(3) + line(4, 'failed').replace('"m"', '""'),
+  ],
 ])('results that somebody edited are refused, and stay: %s', async (_, text) => {
   writeFileSync(paths.results, text);
   const files = filesOfRun(paths, 'resume', operation);

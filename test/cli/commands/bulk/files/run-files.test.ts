@@ -122,23 +122,29 @@ describe('between the check of a file and its use, another program', () => {
     expect(snapshot()).toEqual(before);
   });
 
-  it.each(['journal', 'results'] as const)('creates the %s, and it is not replaced', async (file) => {
-    const meanwhile = () => writeFileSync(paths[file], 'precious\n');
-    await expect(run('new', meanwhile)).rejects.toThrow(
-      /was changed by another program after it was checked/,
-    );
-    expect(readFileSync(paths[file], 'utf8')).toBe('precious\n');
-  });
+  it.each(['journal', 'results'] as const)(
+    'creates the %s, and it is not replaced',
+    async (file) => {
+      const meanwhile = () => writeFileSync(paths[file], 'precious\n');
+      await expect(run('new', meanwhile)).rejects.toThrow(
+        /was changed by another program after it was checked/,
+      );
+      expect(readFileSync(paths[file], 'utf8')).toBe('precious\n');
+    },
+  );
 
-  it.each(['replaces', 'links another file to', 'makes a pipe of'])('%s the failed file', (change) => {
-    const path = place('failed');
-    writeFileSync(path, '');
-    const failed = failedFile({ path, ours: [] }, true);
-    failed.add(new NdjsonRow(2, '{"union_id":"u1"}'));
-    changes[change]?.(path);
-    const before = snapshot().filter(([name]) => !String(name).endsWith('draft'));
-    expect(() => failed.finish()).toThrow(/already exists/);
-    failed.close();
-    expect(snapshot()).toEqual(before);
-  });
+  it.each(['replaces', 'links another file to', 'makes a pipe of'])(
+    '%s the failed file',
+    (change) => {
+      const path = place('failed');
+      writeFileSync(path, '');
+      const failed = failedFile({ path, ours: [] }, true);
+      failed.add(new NdjsonRow(2, '{"union_id":"u1"}'));
+      changes[change]?.(path);
+      const before = snapshot().filter(([name]) => !String(name).endsWith('draft'));
+      expect(() => failed.finish()).toThrow(/already exists/);
+      failed.close();
+      expect(snapshot()).toEqual(before);
+    },
+  );
 });

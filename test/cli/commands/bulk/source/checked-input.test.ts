@@ -8,7 +8,11 @@ import {
   type InputDigest,
   preflight,
 } from '../../../../../src/cli/commands/bulk/source/checked-input.js';
-import { type Input, openFile, partBytes } from '../../../../../src/cli/commands/bulk/source/input.js';
+import {
+  type Input,
+  openFile,
+  partBytes,
+} from '../../../../../src/cli/commands/bulk/source/input.js';
 import { parseNdjson } from '../../../../../src/cli/commands/bulk/source/ndjson.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'userinfo-input-'));
@@ -46,12 +50,15 @@ const patterned = (size: number) =>
   Buffer.from(Array.from({ length: size }, (_, i) => 97 + ((i * 7 + (i >> 8)) % 26)));
 
 describe('a checked input', () => {
-  it.each([0, 1, block - 1, block, block + 1, 3 * block])('of %i bytes is read unchanged', async (size) => {
-    const content = patterned(size);
-    const { bytes, error } = await readAfter(content, () => {});
-    expect(error).toBeNull();
-    expect(bytes.equals(content)).toBe(true);
-  });
+  it.each([0, 1, block - 1, block, block + 1, 3 * block])(
+    'of %i bytes is read unchanged',
+    async (size) => {
+      const content = patterned(size);
+      const { bytes, error } = await readAfter(content, () => {});
+      expect(error).toBeNull();
+      expect(bytes.equals(content)).toBe(true);
+    },
+  );
 
   it.each<[string, number, () => void, number]>([
     ['cut at the end of a block', 2 * block, () => truncateSync(path, block), block],

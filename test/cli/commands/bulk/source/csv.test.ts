@@ -181,7 +181,9 @@ describe('the fields of a CSV row', () => {
       const error = await failure(fieldsIn(`age,vip\n${row}\n`, { types }));
       expect(error.message).toMatch(/^the cell of column "(age|vip)" is/);
     }
-    expect((await failure(fieldsIn('age\n1\n', { types }))).message).toContain('no column is named "vip"');
+    expect((await failure(fieldsIn('age\n1\n', { types }))).message).toContain(
+      'no column is named "vip"',
+    );
   });
 
   it('are those of all rows but of delimiters only, which are counted, and of empty lines', async () => {
@@ -209,7 +211,9 @@ describe('the fields of a CSV row', () => {
     const readsDelimiter = true;
     const rows = [['u1', 'x,y']];
     expect(await cellsOf('sep=;\r\nunion_id;a\r\nu1;x,y\r\n', { readsDelimiter })).toEqual(rows);
-    expect(await cellsOf('Sep=|\nunion_id|a\nu1|x,y', { readsDelimiter, chunkSize: 1 })).toEqual(rows);
+    expect(await cellsOf('Sep=|\nunion_id|a\nu1|x,y', { readsDelimiter, chunkSize: 1 })).toEqual(
+      rows,
+    );
     expect(await cellsOf('sep=;\nunion_id|a\nu1|x,y', { delimiter: '|' })).toEqual(rows);
     for (const nothing of ['sep=\n', 'sep="\n'])
       expect(await cellsOf(`${nothing}${header}u1,"x,y"`, { readsDelimiter })).toEqual(rows);
@@ -219,11 +223,16 @@ describe('the fields of a CSV row', () => {
 
   it('must be as many as the header has', async () => {
     expect((await failure(fieldsIn('a,b\n1\n'))).message).toBe('the row has 1 cell, the header 2');
-    expect((await failure(fieldsIn('a,b\n1,2,3\n'))).message).toBe('the row has 3 cells, the header 2');
+    expect((await failure(fieldsIn('a,b\n1,2,3\n'))).message).toBe(
+      'the row has 3 cells, the header 2',
+    );
   });
 
-  it.each(['E+10', '1E+1', '1.38E+100', 'a1E+10', '1E10', '1e+10'])('take %s as it is', async (cell) => {
-    const [row] = await readRows(csv(), `${header}u1,${cell}\n`);
-    expect(row?.fields().get('a')).toBe(cell);
-  });
+  it.each(['E+10', '1E+1', '1.38E+100', 'a1E+10', '1E10', '1e+10'])(
+    'take %s as it is',
+    async (cell) => {
+      const [row] = await readRows(csv(), `${header}u1,${cell}\n`);
+      expect(row?.fields().get('a')).toBe(cell);
+    },
+  );
 });

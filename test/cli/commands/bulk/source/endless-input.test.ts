@@ -75,7 +75,10 @@ const pieces: readonly (readonly [name: string, start: string, piece: string, en
 ];
 
 /** What comes of an input: its rows, or why it is refused. */
-async function read(parse: Parse, bytes: Buffer): Promise<{ rows: number; refused: string | null }> {
+async function read(
+  parse: Parse,
+  bytes: Buffer,
+): Promise<{ rows: number; refused: string | null }> {
   async function* chunks() {
     for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
   }
@@ -120,22 +123,25 @@ beforeAll(async () => {
   refusedRowsMs = await cpuMs(() => read(formats.csv, endless('union_id,a\n', 'u\n')));
 });
 
-describe.each(Object.entries(formats))('an input without an end, as %s, is read or refused', (_, parse) => {
-  it.each(pieces)('%s', async (_name, start = '', piece = '', end = '') => {
-    const input = endless(start, piece, end);
-    const isTyped = parse === formats.csv && start.startsWith('union_id,n');
-    const most = 3 * refusedRowsMs;
-    // What takes more than its time does so each time.
-    for (let time = 1, ms = most; ms >= most; time += 1) {
-      expect(time).toBeLessThan(4);
-      ms = await cpuMs(async () => {
-        const { refused } = await read(isTyped ? typed : parse, input);
-        // Nothing of a value is shown.
-        expect(refused ?? '').not.toMatch(/x{50}|u{50}|1{50}/);
-      });
-    }
-  });
-});
+describe.each(Object.entries(formats))(
+  'an input without an end, as %s, is read or refused',
+  (_, parse) => {
+    it.each(pieces)('%s', async (_name, start = '', piece = '', end = '') => {
+      const input = endless(start, piece, end);
+      const isTyped = parse === formats.csv && start.startsWith('union_id,n');
+      const most = 3 * refusedRowsMs;
+      // What takes more than its time does so each time.
+      for (let time = 1, ms = most; ms >= most; time += 1) {
+        expect(time).toBeLessThan(4);
+        ms = await cpuMs(async () => {
+          const { refused } = await read(isTyped ? typed : parse, input);
+          // Nothing of a value is shown.
+          expect(refused ?? '').not.toMatch(/x{50}|u{50}|1{50}/);
+        });
+      }
+    });
+  },
+);
 
 describe('an input that is larger than any row', () => {
   const longest = 16 * 1024 * 1024;
@@ -161,8 +167,18 @@ describe('an input that is larger than any row', () => {
       'the row is longer than 16777216 bytes; is a quote never closed?',
     ],
     ['packed', formats.csv, () => gzipSync(Buffer.alloc(50_000_000, 'a')), 'line 1 is longer than'],
-    ['packed twice', formats.csv, () => gzipSync(gzipSync(Buffer.alloc(1_000_000, 'a'))), 'line 1 '],
-    ['50,000 columns', formats.csv, () => Buffer.from(`union_id,${columns}\nu1,${columns}\n`), null],
+    [
+      'packed twice',
+      formats.csv,
+      () => gzipSync(gzipSync(Buffer.alloc(1_000_000, 'a'))),
+      'line 1 ',
+    ],
+    [
+      '50,000 columns',
+      formats.csv,
+      () => Buffer.from(`union_id,${columns}\nu1,${columns}\n`),
+      null,
+    ],
   ];
 
   it.each(cases)('is refused, in little memory: %s', async (_, parse, bytes, refused) => {

@@ -33,28 +33,34 @@ describe('text', () => {
     }
   });
 
-  it.each(['big5', 'shift_jis', 'euc-kr', 'windows-1252', 'iso-8859-2'])('can be in %s', async (encoding) => {
-    const bytes = Buffer.from([...Buffer.from('union_id,name\nu1,'), 0xa4, 0xa4, 0x0a]);
-    const [cells] = await cellsOf(bytes, { text: { encoding } });
-    expect(cells?.[1]).toBe(new TextDecoder(encoding).decode(Buffer.from([0xa4, 0xa4])));
-  });
+  it.each(['big5', 'shift_jis', 'euc-kr', 'windows-1252', 'iso-8859-2'])(
+    'can be in %s',
+    async (encoding) => {
+      const bytes = Buffer.from([...Buffer.from('union_id,name\nu1,'), 0xa4, 0xa4, 0x0a]);
+      const [cells] = await cellsOf(bytes, { text: { encoding } });
+      expect(cells?.[1]).toBe(new TextDecoder(encoding).decode(Buffer.from([0xa4, 0xa4])));
+    },
+  );
 
   // The tables of the Encoding Standard; Node.js 20 has ISO 8859-1 for both.
-  it.each(['windows-1252', 'iso-8859-1'])('can be in %s, with its quotes and signs', async (label) => {
-    const encoding = findEncoding(label);
-    const bytes = Buffer.from([
-      ...Buffer.from('union_id,name\nu1,'),
-      0x80,
-      0x91,
-      0x92,
-      0x99,
-      0x9c,
-      0xe9,
-      0x0a,
-    ]);
-    const [cells] = await cellsOf(bytes, { text: { encoding } });
-    expect(cells?.[1]).toBe('€‘’™œé');
-  });
+  it.each(['windows-1252', 'iso-8859-1'])(
+    'can be in %s, with its quotes and signs',
+    async (label) => {
+      const encoding = findEncoding(label);
+      const bytes = Buffer.from([
+        ...Buffer.from('union_id,name\nu1,'),
+        0x80,
+        0x91,
+        0x92,
+        0x99,
+        0x9c,
+        0xe9,
+        0x0a,
+      ]);
+      const [cells] = await cellsOf(bytes, { text: { encoding } });
+      expect(cells?.[1]).toBe('€‘’™œé');
+    },
+  );
 
   it.each([
     ['big5', [0xc6, 0xe7]],
@@ -79,7 +85,9 @@ describe('text', () => {
     ]);
     expect((await failure(cellsOf(late))).message).toBe('line 30002 is not text in utf-8');
     const text = { encoding: 'gb18030' };
-    expect((await failure(cellsOf(late, { text }))).message).toBe('line 30002 is not text in gb18030');
+    expect((await failure(cellsOf(late, { text }))).message).toBe(
+      'line 30002 is not text in gb18030',
+    );
   });
 
   it('in UTF-8 is not accepted as GB18030, which would decode it wrongly without an error', async () => {
@@ -97,7 +105,9 @@ describe('text', () => {
     expect(message).toBe('the input is an Excel workbook or another zip file, not text');
     expect(hint).toContain('CSV UTF-8');
     const noise = Buffer.concat([Buffer.from('a,b\n1,2\n'), Buffer.alloc(1), randomBytes(500)]);
-    expect((await failure(cellsOf(noise))).message).toContain('line 3 holds U+0000: this is not a text file');
+    expect((await failure(cellsOf(noise))).message).toContain(
+      'line 3 holds U+0000: this is not a text file',
+    );
   });
 
   it('that is truncated or damaged gzip is refused', async () => {
