@@ -8,7 +8,7 @@ const declarations = resolve(import.meta.dirname, '../../dist');
 const entries = {
   'userinfo-exchange': 'index',
   'userinfo-exchange/service': 'service/index',
-  'userinfo-exchange/profiles': 'sdk/profiles',
+  'userinfo-exchange/profiles': 'client/profiles',
 };
 
 /** A part of a file of declarations, by its place in the text. */
