@@ -35,6 +35,7 @@ const interactive = [
   "userinfo sign solve --sample captured.txt --sign-param X-Sign --steps hmac-sha256 --join '\\n' --headers X-Time,X-Nonce",
   'userinfo profile add shop',
   'userinfo profile add shop --from captured.txt',
+  'userinfo profile add shop --like shop-test',
   'userinfo profile import shop-test.json',
   'userinfo profile delete shop-test',
   'userinfo admin app delete --app-key app-1',

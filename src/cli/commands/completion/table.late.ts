@@ -48,6 +48,7 @@ const presetNames = presets.map(({ name }) => name);
 /** The values of options that neither list their choices nor name a file. */
 const byFlag: ByName = {
   '--profile': 'profiles',
+  '--like': 'profiles',
   '--names': infoNames,
   '--recipe': presetNames,
   '--signing-preset': { list: presetNames },

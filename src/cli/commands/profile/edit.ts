@@ -62,6 +62,8 @@ interface EditOptions extends ConnectionOptions, SecretOptions {
 interface AddOptions extends EditOptions {
   /** A file with captured requests, or - for standard input. */
   readonly from?: string;
+  /** The profile that the new one is like. */
+  readonly like?: string;
   /** Requests a second. */
   readonly rate?: number;
 }
@@ -80,6 +82,10 @@ export const declareAdd = command({
             'signingModule',
           ]),
         )
+        .option(
+          '--like <profile>',
+          'take tenant code, channel, signing rule and platform from this profile',
+        )
         .addOption(
           new Option('--rate <n/s>', 'maximum number of requests per second')
             .argParser(parseRate)
@@ -93,6 +99,8 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
   const { context, io, options } = call;
   const { profiles, prompt } = context;
   checkNewName(await profiles.load(), name);
+  const model: ProfilePatch =
+    options.like === undefined ? {} : sharedWith(await profiles.get(options.like));
   if (options.from === '-' && options.appSecretStdin) {
     throw new InvalidInputError(
       'the request and the app secret cannot both come from standard input',
@@ -101,10 +109,16 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
       },
     );
   }
-  const given = await patchOf(context, options, undefined);
+  const { tenant_code, channel, ...rules } = model;
+  const given = { ...rules, ...(await patchOf(context, options, undefined)) };
   const tool = options.from === undefined ? null : await import('./capture.late.js');
   const capture = tool && (await tool.readCapture(context, options.from ?? '', given));
-  const known = { ...capture?.values, ...given };
+  const known: ProfilePatch = {
+    ...(tenant_code !== undefined && { tenant_code }),
+    ...(channel !== undefined && { channel }),
+    ...capture?.values,
+    ...given,
+  };
   if (known.base_url !== undefined) checkBaseUrl(known.base_url, options.allowHttp);
   if (!prompt.possible) refuseMissing(known);
   const ask = async (field: (typeof requestFields)[number]) => {
@@ -150,6 +164,21 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
   else if (hasSecret) await offerToAsk(call, required, patch);
 }
 
+/**
+ * What the deployments of an application mostly have in common: not address, app key, secret,
+ * headers and network.
+ */
+function sharedWith(profile: Profile): ProfilePatch {
+  const { tenant_code, channel, platform, signing_module, key_prefix } = profile;
+  return {
+    tenant_code,
+    channel,
+    ...(platform !== undefined && { platform }),
+    ...(signing_module !== undefined && { signing_module }),
+    ...(key_prefix !== undefined && { key_prefix }),
+  };
+}
+
 /** Offers to find the rules of a test deployment by asking it, where nothing says them. */
 async function offerToAsk(
   call: Call<AddOptions>,
@@ -158,7 +187,9 @@ async function offerToAsk(
 ): Promise<void> {
   const { context, options } = call;
   const { timeout, attempts, rate } = options;
-  const isSaid = patch.platform !== undefined || patch.signing_module !== undefined;
+  const isSaid = [options.like, patch.platform, patch.signing_module].some(
+    (rule) => rule !== undefined,
+  );
   if (isSaid || profile.environment === 'production' || !context.prompt.possible || options.yes)
     return;
   const { askAndSave, tryQuestion } = await import('../sign/try-rules.late.js');

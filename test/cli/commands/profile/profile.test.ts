@@ -78,6 +78,30 @@ describe('profile add', () => {
     });
   });
 
+  it('takes from another profile what production has in common with test, and asks for the rest', async () => {
+    await add('shop-test', '--signing-preset', 'taobao', '--key-prefix', 'acme_', '--allow-http');
+    const done = await machine.onTerminal(
+      ['profile', 'add', 'shop', '--like', 'shop-test'],
+      [
+        ['Environment', '\x1b[B'],
+        ['Base URL', 'https://live.example.com'],
+        ['App key', 'a2'],
+        ['App secret', 'another'],
+      ],
+    );
+    expect(done.stdout).toContain('added "shop" (production, live.example.com)');
+    const { 'shop-test': test, shop } = file().profiles;
+    const { tenant_code, channel, platform, key_prefix } = test;
+    expect(shop).toEqual({
+      ...{ environment: 'production', base_url: 'https://live.example.com', app_key: 'a2' },
+      ...{ tenant_code, channel, platform, key_prefix },
+      secret: { kind: 'file', value: 'another' },
+    });
+    expect((await machine.run(['profile', 'add', 'x', '--like', 'nobody'])).stderr).toContain(
+      'there is no profile "nobody"',
+    );
+  });
+
   it('ends with status 130 on Ctrl-C at a question, and stores nothing', async () => {
     const done = await machine.onTerminal(
       ['profile', 'add', 'shop', ...values],
