@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import type { LanguageName } from '../../src/core/signing/digest-algorithms.js';
 import type { Recipe } from '../../src/core/signing/recipe.js';
 import type { SignableRequest } from '../../src/core/signing/request.js';
 import { exportRule, languages } from '../../src/lab/export/export.js';
+import { isProgram } from './programs.js';
 
 /** A request that an exported rule signs. */
 export interface ExportedCall {
@@ -162,10 +163,6 @@ export async function runProgram(
 
 export function isInstalled(language: LanguageName): boolean {
   return runners[language].needs.every(isProgram);
-}
-
-export function isProgram(name: string): boolean {
-  return spawnSync('which', [name]).status === 0;
 }
 
 /** Rules with their tests, each in a folder of its own: a compiler starts once for all of them. */

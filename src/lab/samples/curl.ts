@@ -1,16 +1,10 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { encoders } from '../../core/signing/encodings.js';
-import { closingQuote } from '../../core/support/closing-quote.js';
-import {
-  type CapturedRequest,
-  type Header,
-  withQuery,
-  withScheme,
-  withType,
-} from './captured-request.js';
-import { unescapeText } from './literal.js';
+import { encodeText } from '../../core/support/percent-encoding.js';
+import { type CapturedRequest, type Header, withQuery } from './captured-request.js';
+import { globbedUrl } from './curl-globbing.js';
 import { SampleError } from './sample-error.js';
 import type { SampleFormat } from './sample-format.js';
+import { shellWords } from './shell-words.js';
 
 /** Options with a value, with their short names where they have one. */
 const valueOptions =
@@ -33,36 +27,50 @@ const curlOptions = {
     }),
   ),
   get: { type: 'boolean', short: 'G' },
+  globoff: { type: 'boolean', short: 'g' },
   head: { type: 'boolean', short: 'I' },
-} as const;
+} as const satisfies ParseArgsConfig['options'];
 
 export const curl: SampleFormat = {
   name: 'a curl command',
-  from: 'shells, PowerShell; "Copy as cURL (bash)" of browsers, proxies, Postman',
-  find: ({ text }) =>
-    commandsIn(text).map((command, index, { length }) => ({
+  from: '"Copy as cURL (bash)" of a browser, in Firefox "Copy as cURL (POSIX)"; Postman, a shell',
+  find({ text }) {
+    refusePowerShell(text);
+    return commandsIn(text).map((command, index, { length }) => ({
       place: length === 1 ? null : `command ${index + 1}`,
       read: () => readCurl(command),
-    })),
+    }));
+  },
 };
 
-const unreadable = ['form', 'form-string', 'upload-file', 'config'];
+const forBash =
+  'Copy it for bash: "Copy as cURL (bash)" in Chrome and Edge, "Copy as cURL (POSIX)" in Firefox.';
 
-const dataOptions = ['data', 'data-ascii', 'data-binary', 'data-raw', 'data-urlencode', 'json'];
+/** @throws SampleError for a request as a browser copies it for PowerShell */
+function refusePowerShell(text: string): void {
+  if (!/^(?:PS [^\n>]{0,200}> ?)?(?:Invoke-WebRequest|Invoke-RestMethod|iwr|irm)\s/im.test(text))
+    return;
+  throw new SampleError('the command is written for PowerShell', forBash);
+}
+
+const notAForm = ['form', 'form-string', 'upload-file', 'config', 'json'];
+
+const dataOptions = ['data', 'data-ascii', 'data-binary', 'data-raw', 'data-urlencode'];
 
 /**
  * Reads a curl command. Options that do not affect what is signed are ignored.
  *
- * @throws SampleError for a command without a URL, or with a body from a file or of several parts
+ * @throws SampleError for a command without a URL, for another shell, or with a body that is not a
+ * form in it
  */
-function readCurl(text: string): CapturedRequest {
-  const options = optionsIn(text, curlOptions);
+function readCurl(command: string): CapturedRequest {
+  const options = optionsIn(command);
   const has = (name: string) => options.some(([known]) => known === name);
   const valuesOf = (...names: readonly string[]) =>
     options.filter(([name]) => names.includes(name));
 
-  const [elsewhere] = valuesOf(...unreadable);
-  if (elsewhere !== undefined) throw notInCommand(`--${elsewhere[0]}`);
+  const [elsewhere] = valuesOf(...notAForm);
+  if (elsewhere !== undefined) throw noFormIn(`--${elsewhere[0]}`);
   const [url, ...others] = valuesOf('url').map(([, value]) => value);
   if (url === undefined) throw new SampleError('the curl command has no URL');
   if (others.length > 0) {
@@ -71,30 +79,29 @@ function readCurl(text: string): CapturedRequest {
       'Put the URL in quotes, and take out options that change nothing in the request.',
     );
   }
-  const headers = withType(
-    has('json') ? 'application/json' : null,
-    valuesOf('header').flatMap(([, text]) => readHeader(text)),
-  );
+  const address = has('globoff') ? url : globbedUrl(url);
   const given = valuesOf(...dataOptions);
-  // Only --json goes without an & before it.
-  const data = given
-    .map((option, index) => (index === 0 || option[0] === 'json' ? '' : '&') + readData(option))
-    .join('');
+  const data = given.map(readData).join('&');
   const query = valuesOf('url-query').map(([, value]) =>
     value.startsWith('+') ? value.slice(1) : encodeData(value),
   );
   const body = given.length === 0 || has('get') ? null : data;
-  const method =
-    valuesOf('request').at(-1)?.[1] ?? (has('head') ? 'HEAD' : body === null ? 'GET' : 'POST');
   return {
-    method,
+    method: methodIn(options, body),
     url: withQuery(
-      withScheme(url),
+      /^\w+:\/\//.test(address) ? address : `http://${address}`,
       (has('get') && data !== '' ? [...query, data] : query).join('&'),
     ),
-    headers,
+    headers: valuesOf('header').flatMap(([, text]) => readHeader(text)),
     body,
   };
+}
+
+function methodIn(options: readonly Option[], body: string | null): string {
+  const named = options.findLast(([name]) => name === 'request')?.[1];
+  if (named !== undefined) return named;
+  if (options.some(([name]) => name === 'head')) return 'HEAD';
+  return body === null ? 'GET' : 'POST';
 }
 
 /**
@@ -106,24 +113,24 @@ function readHeader(text: string): Header[] {
   return name === undefined || (mark === ':') === (value === '') ? [] : [[name, value]];
 }
 
-function readData([name, value]: readonly [name: string, value: string]): string {
+function readData([name, value]: Option): string {
   if (name === 'data-urlencode') return encodeData(value);
-  if (name !== 'data-raw' && value.startsWith('@')) throw notInCommand(`--${name} ${value}`);
+  if (name !== 'data-raw' && value.startsWith('@')) throw noFormIn(`--${name} ${value}`);
   return value;
 }
 
 /** `name=content`, `=content` or `content`; the name is already encoded. */
 function encodeData(text: string): string {
   const [, name, content = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [undefined, undefined, text];
-  if (name === undefined && content.includes('@')) throw notInCommand('--data-urlencode with @');
-  const encoded = encoders.rfc3986(content).replaceAll('%20', '+');
+  if (name === undefined && content.includes('@')) throw noFormIn('--data-urlencode with @');
+  const encoded = encodeText(content).replaceAll('%20', '+');
   return name ? `${name}=${encoded}` : encoded;
 }
 
-function notInCommand(option: string): SampleError {
+function noFormIn(option: string): SampleError {
   return new SampleError(
-    `the body of ${option} is not in the curl command`,
-    'Put the body itself there with --data-raw, or write the request as a sample file.',
+    `${option} is not a form in the curl command`,
+    'Put the form itself there with --data-raw, or write the request as a sample file.',
   );
 }
 
@@ -147,117 +154,37 @@ function commandsIn(text: string): string[] {
   return at.map((index, place) => text.slice(index, at[place + 1]));
 }
 
+type Option = readonly [name: string, value: string];
+
 /** Maximum number of words of a command: parsing options takes time by their square. */
 const maxWords = 2000;
 
 /**
- * The words of a command without its name.
- *
- * @throws SampleError for an unclosed quote, a variable, whose value only the shell knew, or a
- * command for cmd.exe
- */
-function splitCommand(command: string): string[] {
-  // PowerShell has a backtick before a line break.
-  const rest = straightenQuotes(command.replace(/^\S+/, '').replace(/`\r?\n/g, ' '));
-  if (/\^(?:["%]|\r?\n)/.test(rest)) {
-    throw new SampleError(
-      'the command is written for cmd.exe',
-      'In the browser, take "Copy as cURL (bash)".',
-    );
-  }
-  const words = splitShellWords(rest);
-  if (words.length <= maxWords) return words;
-  throw new SampleError(
-    `the command has ${words.length} words`,
-    'Give one command, without its output.',
-  );
-}
-
-/**
  * The options of a command with their values, in order; a word that is neither is its `url`.
  *
- * @throws SampleError as `splitCommand`
+ * @throws SampleError for another shell than bash, and as `shellWords`
  */
-function optionsIn(command: string, options: ParseArgsConfig['options']): Option[] {
-  const { tokens } = parseArgs({
-    args: splitCommand(command),
-    options,
-    strict: false,
-    tokens: true,
-  });
+function optionsIn(command: string): Option[] {
+  const rest = straightenQuotes(command.replace(/^\S+/, ''));
+  if (/\^(?:["%&]|\r?\n)/.test(rest))
+    throw new SampleError('the command is written for cmd.exe', forBash);
+  if (/[ \t]`\r?\n/.test(rest))
+    throw new SampleError('the command is written for PowerShell', forBash);
+  const words = shellWords(rest);
+  if (words.length > maxWords) {
+    throw new SampleError(
+      `the command has ${words.length} words`,
+      'Give one command, without its output.',
+    );
+  }
+  const { tokens } = parseArgs({ args: words, options: curlOptions, strict: false, tokens: true });
   return tokens.flatMap((token): Option[] => {
     if (token.kind === 'positional') return [['url', token.value]];
     return token.kind === 'option' ? [[token.name, token.value ?? '']] : [];
   });
 }
 
-type Option = readonly [name: string, value: string];
-
 /** A word processor or a chat program writes curly quotes. */
 function straightenQuotes(text: string): string {
   return /['"]/.test(text) ? text : text.replace(/[“”„]/g, '"').replace(/[‘’]/g, "'");
-}
-
-/**
- * Ends a command, between words. A line break does not where an option, a quote or a URL follows.
- */
-const end = /\d?>|[|;&<]|\r?\n(?!\s{0,200}(?:-|['"]|https?:))/y;
-
-/** Blanks, then the kinds of quoting within a word. */
-const shellPart = /([ \t]+|\r?\n)|'([^']*)'|(\$'|")|\\(\r?\n|.)|([^\s'"\\]+)/suy;
-
-/**
- * The words of the first command in a shell's text, as the shell would pass them on. An `&` inside
- * a word is kept: a URL may have lost its quotes.
- *
- * @throws SampleError for an unclosed quote, or a variable, whose value only the shell knew
- */
-function splitShellWords(text: string): string[] {
-  const words: string[] = [];
-  let word: string | null = null;
-  let at = 0;
-  while (at < text.length) {
-    end.lastIndex = at;
-    if (word === null && end.test(text)) break;
-    shellPart.lastIndex = at;
-    const found = shellPart.exec(text);
-    if (found === null) throw new SampleError('a quote of the command is not closed');
-    at = shellPart.lastIndex;
-    const [, blank, single, opened, escaped, bare] = found;
-    if (blank !== undefined) {
-      if (word !== null) words.push(word);
-      word = null;
-      end.lastIndex = at - blank.length;
-      if (end.test(text)) break;
-    } else if (escaped !== undefined) {
-      if (!escaped.endsWith('\n')) word = (word ?? '') + escaped;
-    } else if (opened !== undefined) {
-      // A pattern would overflow the stack in a text of millions of characters.
-      const close = closingQuote(text, at - 1);
-      if (close < 0) throw new SampleError('a quote of the command is not closed');
-      const quoted = text.slice(at, close);
-      word =
-        (word ?? '') + (opened === '"' ? unescapeDouble(quoted) : unescapeText(quoted, 'shell'));
-      at = close + 1;
-    } else word = (word ?? '') + (single ?? checkBare(bare ?? ''));
-  }
-  return word === null ? words : [...words, word];
-}
-
-function unescapeDouble(text: string): string {
-  checkBare(text.replace(/\\./gs, ''));
-  return text.replace(/\\(?:\r?\n|([$`"\\]))/g, (_, character = '') => character);
-}
-
-function checkBare(text: string): string {
-  const [variable] = /\$\w+|\$[{(]|`/.exec(text) ?? [];
-  if (variable === undefined) return text;
-  throw onlyShellKnows(variable);
-}
-
-function onlyShellKnows(variable: string): SampleError {
-  return new SampleError(
-    `the command holds ${variable}, which only the shell can replace`,
-    'Put the value in its place, or use single quotes where the text itself is meant.',
-  );
 }

@@ -1,7 +1,9 @@
+import { address } from './address.js';
 import { curl } from './curl.js';
+import { har } from './har.js';
 import { httpText } from './http-text.js';
-import { jsonRequests } from './json-requests.js';
-import { address, logLines, parametersAlone } from './log-lines.js';
+import { logLine } from './log-line.js';
+import { postman } from './postman.js';
 import { sampleFile } from './sample-file.js';
 import type { SampleFormat } from './sample-format.js';
 
@@ -10,11 +12,11 @@ import type { SampleFormat } from './sample-format.js';
  * follow from it.
  */
 export const sampleFormats: readonly SampleFormat[] = [
+  address,
+  har,
+  postman,
   sampleFile,
-  parametersAlone,
-  jsonRequests,
   curl,
   httpText,
-  address,
-  logLines,
+  logLine,
 ];

@@ -1,13 +1,10 @@
 import type { Sample } from '../../core/signing/request.js';
 import type { CapturedRequest } from './captured-request.js';
 
-export interface GivenText {
+export interface CapturedText {
   readonly text: string;
   /** Its JSON; undefined where it is none. */
   readonly json: unknown;
-  readonly signParam: string;
-  /** Whether the caller gave that name: it goes before the one in a sample file. */
-  readonly isNamed: boolean;
 }
 
 export interface FoundRequest {
@@ -31,5 +28,5 @@ export interface SampleFormat {
   /** The tools that write it, or what it looks like. */
   readonly from: string;
   /** The requests in a text; none where the text has another format. */
-  find(given: GivenText): FoundRequest[];
+  find(captured: CapturedText): FoundRequest[];
 }

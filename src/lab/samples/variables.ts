@@ -4,7 +4,7 @@ const variable = /\{\{([^{}]{1,200})\}\}/g;
 /** Characters that all requests of a text may take from variables: these can name each other. */
 const maxCharacters = 5_000_000;
 
-/** Values of a tool's variables by name: of a folder around a request, or of all environments. */
+/** Values of the variables of a Postman collection, or of a folder in it, by name. */
 export class Variables {
   readonly #values: ReadonlyMap<string, string>;
   readonly #outer: Variables | null;
@@ -20,21 +20,28 @@ export class Variables {
     return this.#values.get(name) ?? (this.#outer === null ? undefined : this.#outer.#get(name));
   }
 
+  /** Whether each variable in a text has a value. */
+  has(text: string): boolean {
+    return [...text.matchAll(variable)].every(
+      ([, name = '']) => this.#get(name.trim()) !== undefined,
+    );
+  }
+
   /**
    * A text with the variables replaced; a value may name others, two levels deep.
    *
-   * @throws SampleError for a variable whose value the text does not have
+   * @throws SampleError for a variable whose value the collection does not have
    */
   fill(text: string): string {
     let filled = text;
     for (let level = 0; level < 3 && filled.includes('{{'); level++) {
-      filled = filled.replace(variable, (whole, given: string) => {
-        const value = level === 2 ? undefined : this.#get(given.trim().replace(/^_\./, ''));
+      filled = filled.replace(variable, (whole, name: string) => {
+        const value = level === 2 ? undefined : this.#get(name.trim());
         this.#budget.left -= value?.length ?? 0;
         if (value !== undefined && this.#budget.left > 0) return value;
         throw new SampleError(
           `the request holds ${whole.slice(0, 60)}, a variable without a value`,
-          'The text has no values of environments and scripts. Export the request as cURL: that has the values.',
+          'An export has no values of environments and scripts. Take "Code", then cURL: that has them.',
         );
       });
     }

@@ -26,8 +26,8 @@ import {
   ExportedFiles,
   ExportedRules,
   isInstalled,
-  isProgram,
 } from '../../support/exported-rules.js';
+import { isProgram } from '../../support/programs.js';
 import { anyRecipe, anyRequest, anySecret } from '../../support/random-signing.js';
 import { vectors } from '../../support/signing-corpus.js';
 import { requestOf } from '../../support/signing-requests.js';

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { decodeInput } from '../../../src/cli/io.js';
 import { compileRecipes, signBoth } from '../../../src/core/signing/app-signatures.js';
 import { defaultRecipes } from '../../../src/core/signing/presets.js';
 import type { Param } from '../../../src/core/signing/request.js';
 import { Secret } from '../../../src/core/signing/secret.js';
+import { decodeText } from '../../../src/core/support/byte-order-mark.js';
 import { sampleFormats } from '../../../src/lab/samples/formats.js';
 import { readSamples } from '../../../src/lab/samples/read-sample.js';
 import { SampleError } from '../../../src/lab/samples/sample-error.js';
@@ -34,87 +34,64 @@ interface Taken {
   readonly url?: string;
 }
 const whole = '';
-const post = { method: 'POST' };
 
 /** The same signed request as tools write it, and what is said of it. */
 const files: Readonly<Record<string, Taken | { readonly refused: string }>> = {
   'url.txt': { as: whole },
   'url-quoted.txt': { as: whole },
-  'curl-chrome.txt': { as: whole },
-  'curl-firefox.txt': { as: whole },
-  'curl-cmd.txt': { refused: 'the command is written for cmd.exe' },
+  'url-brackets.txt': { as: whole },
+  'url-curly.txt': { as: whole },
+  'url-html.txt': { as: whole },
+  'utf-16.txt': { as: whole },
+  'path.txt': { as: 'a URL, a part of a URL', url: path },
+  'query.txt': { as: 'a URL, a part of a URL', url: '' },
   'curl-ansi.txt': { as: whole },
-  'curl-get-data.txt': { as: whole },
-  'curl-get-urlencode.txt': { as: whole },
-  'curl-url-query.txt': { as: whole },
-  'curl-json.txt': { as: whole, ...post },
   'curl-bare.txt': { as: whole },
   'curl-bom.txt': { as: whole },
+  'curl-chrome.txt': { as: whole },
+  'curl-comment.txt': { as: whole },
+  'curl-curly.txt': { as: whole },
+  'curl-fenced.md': { as: whole },
+  'curl-firefox.txt': { as: whole },
+  'curl-get-data.txt': { as: whole },
+  'curl-get-urlencode.txt': { as: whole },
+  'curl-path.txt': { as: whole },
+  'curl-prompt.txt': { as: whole },
+  'curl-proxy.txt': { as: whole },
+  'curl-sentence.txt': { as: whole },
+  'curl-sudo.txt': { as: whole },
+  'curl-time.txt': { as: whole },
+  'curl-url-query.txt': { as: whole },
+  'curl-cmd.txt': { refused: 'the command is written for cmd.exe' },
+  'curl-powershell.txt': { refused: 'the command is written for PowerShell' },
+  'powershell.txt': { refused: 'the command is written for PowerShell' },
+  'curl-form.txt': { refused: '--form is not a form in the curl command' },
+  'curl-json.txt': { refused: '--json is not a form in the curl command' },
+  'curl-variable.txt': { refused: 'the command holds $BASE, which only the shell can replace' },
+  'chrome.har': { as: 'a HAR file, entry 3' },
+  'firefox.har': { as: 'a HAR file, entry 1' },
+  'charles.har': { as: 'a HAR file, entry 1' },
+  'mitmproxy.har': { as: 'a HAR file, entry 1' },
+  'insomnia.har': { as: 'a HAR file, entry 1', method: 'POST' },
+  'postman.json': { as: 'a Postman collection, request "users / read"' },
   'http-lf.txt': { as: whole },
   'http-crlf.txt': { as: whole },
   'http-absolute.txt': { as: whole },
-  'sample-file.json': { as: whole },
-  'curl-form.txt': { refused: 'the body of --form is not in the curl command' },
-  'curl-variable.txt': { refused: 'the command holds $BASE, which only the shell can replace' },
   'http-no-host.txt': { refused: 'the HTTP request has no Host header' },
-  'utf-16.txt': { as: whole },
-  'python-dict.txt': { as: 'the parameters alone, without method, host and path', url: '' },
-  'nginx.log': { as: 'lines of a log, line 2', url: path },
-  'apache.log': { as: 'lines of a log, line 1', url: path },
-  'path.txt': { as: 'a URL, a part of a URL', url: path },
-  'query.txt': { as: 'a URL, a part of a URL', url: '' },
-  'mitmdump.txt': { as: 'lines of a log, line 2' },
-  'charles.chlsj': { as: 'JSON of a HAR file, a tool or a log, request 1' },
-  'curl-verbose.txt': { as: 'the text of an HTTP request, line 9' },
-  'http2-headers.txt': { refused: 'this is a list of the headers of HTTP/2' },
-  'okhttp.log': { as: 'the text of an HTTP request, line 1' },
-  'wget.txt': { as: 'lines of a log, line 1' },
-  'wget-post.txt': { as: 'lines of a log, line 1', ...post },
-  'httpie.txt': { refused: 'this does not look like a request' },
-  'httpie-form.txt': { refused: 'this does not look like a request' },
-  'fetch-chrome.txt': { as: 'lines of a log, line 1' },
-  'fetch-firefox.txt': { as: 'lines of a log, line 1' },
-  'fetch-post.txt': { as: 'lines of a log, line 1', ...post },
-  'powershell.txt': { as: 'lines of a log, line 4' },
-  'powershell-post.txt': { refused: 'this does not look like a request' },
-  'curl-prompt.txt': { as: whole },
-  'curl-sudo.txt': { as: whole },
-  'curl-path.txt': { as: whole },
-  'curl-time.txt': { as: whole },
-  'curl-proxy.txt': { as: whole },
-  'curl-comment.txt': { as: whole },
-  'curl-fenced.md': { as: whole },
-  'curl-sentence.txt': { as: whole },
-  'url-brackets.txt': { as: whole },
-  'message.log': { as: 'lines of a log, line 1' },
-  'editor.http': { refused: 'this does not look like a request' },
-  'chrome.har': { as: 'JSON of a HAR file, a tool or a log, request 3' },
-  'firefox.har': { as: 'JSON of a HAR file, a tool or a log, request 1' },
-  'charles.har': { as: 'JSON of a HAR file, a tool or a log, request 1' },
-  'mitmproxy.har': { as: 'JSON of a HAR file, a tool or a log, request 1' },
-  'insomnia.har': { as: 'JSON of a HAR file, a tool or a log, request 1', ...post },
-  'postman.json': { as: 'JSON of a HAR file, a tool or a log, request "users / read"' },
-  'insomnia.json': { as: 'JSON of a HAR file, a tool or a log, request "read"' },
-  'insomnia-5.yaml': { as: 'lines of a log, line 4' },
-  'pino.ndjson': { as: 'lines of a log, line 2, which does not say http or https' },
-  'nginx-json.log': {
-    as: 'JSON of a HAR file, a tool or a log, a request, which does not say http or https',
-  },
-  'logback.json': { as: 'JSON of a HAR file, a tool or a log, a request' },
-  'parameters.json': { as: 'the parameters alone, without method, host and path', url: '' },
-  'parameters.log': { as: 'lines of a log, line 1', url: '' },
-  'curl-powershell.txt': { as: whole },
-  'url-html.txt': { as: whole },
-  'link.html': { as: 'lines of a log, line 1' },
   'fiddler.txt': { as: 'the text of an HTTP request, without its response' },
-  'history.http': { as: 'the text of an HTTP request, without its response' },
-  'burp-post.txt': { as: 'the text of an HTTP request, without its response', ...post },
-  'url-curly.txt': { as: whole },
-  'curl-curly.txt': { as: whole },
+  'burp-post.txt': { as: 'the text of an HTTP request, without its response', method: 'POST' },
+  'nginx.log': { as: 'a line of a log, line 2', url: path },
+  'apache.log': { as: 'a line of a log, line 1', url: path },
+  'message.log': { as: 'a line of a log, line 1' },
+  'link.html': { as: 'a line of a log, line 1' },
+  'pino.ndjson': { as: 'a line of a log, line 2, which does not say http or https' },
+  'nginx-json.log': { as: 'a line of a log, line 1, which does not say http or https' },
+  'logback.json': { as: 'a line of a log, line 1' },
   'several.log': { refused: 'the text has 2 requests' },
+  'sample-file.json': { as: whole },
 };
 
-const textOf = (name: string) => decodeInput(readFileSync(new URL(name, folder)), 'the file');
+const textOf = (name: string) => decodeText(readFileSync(new URL(name, folder)));
 
 describe('a request as people have it', () => {
   it('is in a file of the table', () => {
@@ -161,15 +138,24 @@ const writers: Readonly<Record<string, (given: readonly Param[], query: string) 
   },
   'HTTP text with its response': (_, query) =>
     `POST /p HTTP/1.1\r\nHost: e.com\r\n\r\n${query}\r\n\r\nHTTP/1.1 200 OK\r\n\r\n{"sign":"other"}`,
-  'the parameters as JSON': (given) => JSON.stringify(Object.fromEntries(given)),
+  'a HAR file with the fields of a form': (given) => {
+    const postData = { mimeType: 'application/x-www-form-urlencoded', params: named(given) };
+    const request = { method: 'POST', url: 'https://e.com/p', headers: [], postData };
+    return JSON.stringify({ log: { entries: [{ request }] } });
+  },
+  'a Postman collection with a form': (given) => {
+    const body = { mode: 'urlencoded', urlencoded: named(given) };
+    const request = { method: 'PUT', url: 'https://e.com/p', body };
+    return JSON.stringify({ info: {}, item: [{ request }] });
+  },
+  'a sample file': (given) => JSON.stringify({ params: given }),
 };
 
-test.each(Object.entries(writers))('%s has the parameters that were sent', (name, write) => {
+test.each(Object.entries(writers))('%s has the parameters that were sent', (_, write) => {
   fc.assert(
     fc.property(pairs, (random) => {
-      // An object has each name once.
-      const unique = name === 'the parameters as JSON' ? [...new Map(random)] : random;
-      const given = [...unique.filter(([known]) => known !== 'sign'), ['sign', 'a/b+c='] as const];
+      const unsigned = random.filter(([known]) => known !== 'sign');
+      const given = [...unsigned, ['sign', 'a/b+c='] as const];
       const { samples } = readSamples(write(given, encodePairs(given)));
       expect(samples).toMatchObject([{ signature: 'a/b+c=' }]);
       expect(samples.map((sample) => textsOf(sample.params))).toEqual([given.slice(0, -1)]);
@@ -179,9 +165,9 @@ test.each(Object.entries(writers))('%s has the parameters that were sent', (name
 });
 
 /** What a message says; the values of the request are not in it, and it is safe on a terminal. */
-function messageOf(given: string, signParam?: string): string {
+function messageOf(given: string): string {
   try {
-    return readSamples(given, { signParam }).taken.join('\n');
+    return readSamples(given).taken.join('\n');
   } catch (error) {
     if (error instanceof SampleError) return `${error.message}\n${error.hint ?? ''}`;
     throw error;
@@ -264,14 +250,14 @@ describe('of several requests', () => {
   });
 
   it('the picked ones are taken', () => {
-    const { samples, taken } = readSamples(log.replace('GET', 'OPTIONS'), { pick: [2, 1] });
+    const { samples, taken } = readSamples(log, { pick: [2, 1] });
     expect(samples.map(({ signature }) => signature)).toEqual([
       '0'.repeat(32),
       expect.stringMatching(/^d10e/),
     ]);
     expect(taken).toEqual([
-      `POST ${path} (lines of a log, line 4, without a body)`,
-      `OPTIONS ${path} (lines of a log, line 1)`,
+      `POST ${path} (a line of a log, line 4)`,
+      `GET ${path} (a line of a log, line 1)`,
     ]);
     expect(() => readSamples(log, { pick: [3] })).toThrow('there is no request 3: the text has 2');
   });
@@ -289,7 +275,6 @@ describe('of several requests', () => {
   });
 
   it('none of which is signed, the message says so', () => {
-    expect(messageOf(log, 'signature_2')).toContain('In a log, "signature_2" is looked for');
     expect(messageOf("curl 'https://e.com/a?x=1'\ncurl 'https://e.com/b?x=1'")).toContain(
       'the text has 2 requests, none of them with "sign"',
     );

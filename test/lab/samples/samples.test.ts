@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { compileRecipe } from '../../../src/core/signing/compile-recipe.js';
-import { completeRecipe } from '../../../src/core/signing/recipe.js';
 import type { Param, SignableRequest } from '../../../src/core/signing/request.js';
-import { Secret } from '../../../src/core/signing/secret.js';
+import { readSamples } from '../../../src/lab/samples/read-sample.js';
+import { isProgram } from '../../support/programs.js';
+import { httpServer } from '../../support/raw-server.js';
 import { readSample } from '../../support/read-sample.js';
 
 const encode = (text: string) =>
@@ -121,15 +123,13 @@ describe('a request is parsed from', () => {
 });
 
 describe('a curl command', () => {
-  const read = (command: string, options = {}) => readSample(command, options);
-
   it.each([
     ['curl -G https://e.com/p -d a=1 --data-urlencode "b=x y&z"', 'GET', '/p', 'a=1 b=x y&z'],
     ['curl -G https://e.com/p?z=0 -d a=1', 'GET', '/p', 'z=0 a=1'],
     ['curl https://e.com/p -d a=1 -d b=2', 'POST', '/p', 'a=1 b=2'],
     ['curl -sSXPUT --url https://e.com/p --data-urlencode a=1=2', 'PUT', '/p', 'a=1=2'],
     ['$ curl --request=DELETE https://e.com/p?a=1&b=2 -o out.txt > log', 'DELETE', '/p', 'a=1 b=2'],
-    ['curl.exe -I https://e.com/p?a=%41+b', 'HEAD', '/p', 'a=A b'],
+    ['curl -I https://e.com/p?a=%41+b', 'HEAD', '/p', 'a=A b'],
     ['curl https://e.com/p --url-query "q=1 2" --max-time 5', 'GET', '/p', 'q=1 2'],
     ['curl https://e.com/p --url-query +q=1 -H', 'GET', '/p', 'q=1'],
     ['curl -G https://e.com/p --data-urlencode "=a=b c"', 'GET', '/p', 'a=b c='],
@@ -153,146 +153,80 @@ describe('a curl command', () => {
       'a=\t|J\t|张é|é',
     ],
   ])('%s', (command, method, path, params) => {
-    const sample = read(command);
+    const sample = readSample(command);
     expect(sample).toMatchObject({ method, url: `https://e.com${path}` });
     expect(sample.params.map(([name, value]) => `${name}=${value}`).join(' ')).toBe(params);
   });
 
-  it('with a JSON body has no form', () => {
-    const sample = read(`curl https://e.com/p?a=1 --json '{"b":2}'`);
-    expect(sample).toMatchObject({ method: 'POST', params: [['a', '1']], body: '{"b":2}' });
-    expect(read(`curl https://e.com/p -d '{"b":2}'`).params).toEqual([]);
-    // Only --json leaves out the &.
-    expect(read(`curl https://e.com/p --json '{"b":' --json 2}`).body).toBe('{"b":2}');
-    expect(
-      read(`curl https://e.com/p -H content-type:application/json -d '{"b":' -d 2}`).body,
-    ).toBe('{"b":&2}');
-  });
+  const forBash = '"Copy as cURL (bash)" in Chrome and Edge, "Copy as cURL (POSIX)" in Firefox';
 
   it.each([
     ['curl -X PUT', 'the curl command has no URL'],
     ["curl 'https://e.com", 'a quote of the command is not closed'],
-    ['curl ^"https://e.com^"', 'the command is written for cmd.exe'],
+    ['curl ^"https://e.com^"', 'the command is written for cmd.exe', forBash],
+    ['curl "https://e.com" ^\r\n  -H "a: b"', 'the command is written for cmd.exe', forBash],
+    ['curl.exe "https://e.com" `\r\n  -H "a: b"', 'the command is written for PowerShell', forBash],
     [
-      'curl https://e.com --json @body.json',
-      'the body of --json @body.json is not in the curl command',
+      'PS C:\\> Invoke-WebRequest -Uri "https://e.com"',
+      'the command is written for PowerShell',
+      forBash,
     ],
+    ['curl https://e.com --json @body.json', '--json is not a form in the curl command'],
     [
       'curl https://e.com --data-urlencode a@b',
-      'the body of --data-urlencode with @ is not in the curl command',
+      '--data-urlencode with @ is not a form in the curl command',
     ],
-    ['curl https://e.com -d @body.txt', 'the body of --data @body.txt is not in the curl command'],
-    ['curl https://e.com -F a=1', 'the body of --form is not in the curl command'],
+    ['curl https://e.com -d @body.txt', '--data @body.txt is not a form in the curl command'],
+    ['curl https://e.com -F a=1', '--form is not a form in the curl command'],
     ['curl "https://e.com?key=$KEY"', 'the command holds $KEY, which only the shell can replace'],
     ['curl https://e.com https://f.com', 'the curl command has 2 URLs'],
+    ["curl 'https://e.com/?a={1,2}'", 'stands for several requests', 'use --globoff'],
+    ["curl 'https://e.com/?a=[1-3]'", 'stands for several requests', 'use --globoff'],
+    ["curl 'https://e.com/?ids[]=1'", 'curl refuses the [ in the URL', 'use --globoff'],
     ['curl https://e.com?a=%B2%E2', 'parameter "a" is not percent-encoded UTF-8'],
     ['curl "https://e.com?sign=1&sign=2"', 'parameter "sign" is given twice'],
     ['curl failed', 'this does not look like a request'],
     ['', 'the request is empty'],
     ['GET /p HTTP/1.1\n\n', 'the HTTP request has no Host header'],
     ['GET /p HTTP/1.1\nHost e.com\n', 'line 2 of the HTTP request is not a header'],
-  ])('%j is refused: %s', (command, problem) => {
-    expect(() => read(command)).toThrow(problem);
-  });
-});
-
-it.each([7, 8])(
-  'the body of a request has the line break behind it if its length of %i bytes counts it',
-  (size) => {
-    const text = `POST /x HTTP/1.1\nHost: e.com\nContent-Length: ${size}\n\n{"a":1}\n`;
-    expect(readSample(text).body).toBe('{"a":1}\n'.slice(0, size));
-  },
-);
-
-describe('the signature', () => {
-  const inHeader = "curl 'https://e.com/x?a=1' -H 'X-Timestamp: 17' -H 'X-Sign: abc'";
-  const post = 'POST /x HTTP/1.1\nHost: e.com\nContent-Type: application/json\n';
-
-  it('is found in a header, whatever its letter case; the other headers are extra values', () => {
-    expect(readSample(inHeader, { signParam: 'x-sign' })).toMatchObject({
-      params: [['a', '1']],
-      extra: { 'X-Timestamp': '17' },
-      headers: ['X-Timestamp'],
-      signature: 'abc',
-    });
-  });
-
-  it('is found in a JSON body, whose members are then parameters, in their order and as written', () => {
-    const body =
-      '{"b":"2","10":1.00,"a":{"y": [1,"]}"]},"on":true,"none":null,"sign":"abc","\\u4e2d":""}';
-    expect(readSample(`${post}\n${body}`)).toMatchObject({
-      method: 'POST',
-      params: [
-        ['b', '2'],
-        ['10', '1.00'],
-        ['a', '{"y": [1,"]}"]}'],
-        ['on', 'true'],
-        ['none', ''],
-        ['中', ''],
-      ],
-      body,
-      signature: 'abc',
-    });
-  });
-
-  it.each([
-    ['t=17,v1=abc', 'X-Sign.v1', { t: '17' }],
+    ['{"a":', 'the text is not valid JSON'],
+    ['{"code":200,"msg":"ok","data":{}}', 'this does not look like a request', 'It is an answer'],
     [
-      'EG1 client_token="a, b";nonce=n; sig=ab/c==',
-      'x-sign.sig',
-      { 1: 'EG1', client_token: 'a, b', nonce: 'n' },
+      'http GET e.com/p a==1',
+      'this does not look like a request',
+      'Most other tools copy a request as cURL',
     ],
-    ['QBox key:abc=', 'X-Sign.3', { 1: 'QBox', 2: 'key' }],
-    ['17-0-abc', 'X-Sign.3', { 1: '17', 2: '0' }],
-    ['{"v":1,"sig":"abc%3D"}', 'X-Sign.sig', { v: '1' }],
-    ['v%3D1%26sig%3Dabc%3D', 'X-Sign.sig', { v: '1' }],
-  ])('is a part of a header, a parameter or a JSON member: %s', (value, signParam, parts) => {
-    const [name = ''] = signParam.split('.');
-    const extra = Object.fromEntries(
-      Object.entries(parts).map(([part, one]) => [`${name}.${part}`, one]),
-    );
-    const sent = {
-      params: [['a', '1']],
-      query: 'a=1',
-      extra,
-      signature: expect.stringMatching(/^ab/),
-    };
-    expect(
-      readSample(`curl 'https://e.com/x?a=1' -H 'X-Sign: ${value}'`, { signParam }),
-    ).toMatchObject(sent);
-    const query = new URLSearchParams({ a: '1', [name]: value });
-    expect(readSample(`https://e.com/x?${query}`, { signParam })).toMatchObject(sent);
-    const json = JSON.stringify({ a: '1', [name]: value });
-    const inJson = readSample(`${post}\n${json}`, { signParam });
-    expect({ ...inJson, query: 'a=1' }).toMatchObject(sent);
+  ])('%j is refused: %s', (command, problem, hint = '') => {
+    const error = { message: expect.stringContaining(problem) };
+    const hinted = hint === '' ? error : { ...error, hint: expect.stringContaining(hint) };
+    expect(() => readSamples(command)).toThrow(expect.objectContaining(hinted));
   });
 
-  it('in a header signs the members of a JSON body only where there are no other parameters', () => {
-    const signed = `${post}X-Sign: abc\n\n{"a":"1"}`;
-    expect(readSample(signed, { signParam: 'X-Sign' }).params).toEqual([['a', '1']]);
-    const query = signed.replace('/x', '/x?q=1');
-    expect(readSample(query, { signParam: 'X-Sign' })).toMatchObject({
-      params: [['q', '1']],
-      body: '{"a":"1"}',
-    });
-  });
-
-  it('may stand at two places if it is the same', () => {
-    const both = `${post}sign: abc\n\n{"a":"1","sign":"abc"}`;
-    expect(readSample(both)).toMatchObject({ params: [['a', '1']], extra: {}, signature: 'abc' });
-    expect(() => readSample(both.replace(': abc', ': other'))).toThrow(
-      'parameter "sign" is given twice',
-    );
-  });
-
-  it('is explained with $extra of a header, whatever its letter case', () => {
-    const recipe = completeRecipe({ message: ['$extra:x-timestamp', '$secret'], steps: ['md5'] });
-    const { message, missing } = compileRecipe(recipe).explain(
-      readSample(inHeader),
-      new Secret('s3cret'),
-    );
-    expect({ message, missing }).toEqual({ message: '17<secret>', missing: [] });
-  });
+  /** Queries as people and browsers write them. */
+  const queries = [
+    String.raw`ids\[\]=1&j=\{%22a%22:1\}`,
+    String.raw`a=\d\\&b=1`,
+    'a={x}&b=[7-7]',
+    String.raw`a={x\}y}`,
+  ];
+  it.skipIf(!isProgram('curl'))(
+    'has the URL that curl requests, by its globbing or without',
+    async () => {
+      const server = await httpServer((_, response) => response.end('ok'));
+      const commands = queries.flatMap((query) => [
+        `curl '${server.url}/p?${query}'`,
+        `curl -g '${server.url}/p?${query}'`,
+      ]);
+      for (const command of commands) {
+        await promisify(execFile)('bash', ['-c', `${command} --silent --noproxy '*'`]);
+        expect([command, readSample(command).query]).toEqual([
+          command,
+          server.requests.at(-1)?.query,
+        ]);
+      }
+      await server.close();
+    },
+  );
 });
 
 describe('HTTP text without a scheme', () => {
@@ -308,7 +242,30 @@ describe('HTTP text without a scheme', () => {
   });
 });
 
+it.each([
+  ['100% raw', '100% raw'],
+  ['100%25', '100%'],
+  ['a+b', 'a+b'],
+  ['a%2Bb+c', 'a+b c'],
+  ['张%E5', '张%E5'],
+])('the field %j of a HAR file without the text of its form was sent as %j', (written, sent) => {
+  const postData = {
+    mimeType: 'application/x-www-form-urlencoded',
+    params: [{ name: 'a', value: written }],
+  };
+  const request = { method: 'PUT', url: 'https://e.com/?sign=1', headers: [], postData };
+  const json = JSON.stringify({ log: { entries: [{ request }] } });
+  expect(readSample(json).params).toEqual([['a', sent, 'form']]);
+});
+
 describe('a Postman collection', () => {
+  const collection = (requests: readonly object[], variable: object = {}) =>
+    JSON.stringify({
+      info: { name: 'c' },
+      item: requests.map((request) => ({ request })),
+      variable: Object.entries(variable).map(([key, value]) => ({ key, value })),
+    });
+
   it('numbers its requests in the order in which it has them', () => {
     const request = (name: string) => ({
       name,
@@ -319,36 +276,154 @@ describe('a Postman collection', () => {
       { name: 'folder', item: [request('b'), request('c')] },
       request('d'),
     ];
-    const collection = JSON.stringify({ info: {}, item });
-    const paths = [1, 2, 3, 4].map((number) =>
-      readSample(collection, { pick: [number] }).url.slice(-1),
-    );
+    const json = JSON.stringify({ info: {}, item });
+    const paths = [1, 2, 3, 4].map((number) => readSample(json, { pick: [number] }).url.slice(-1));
     expect(paths).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('fills variables in names and values, of the query and of the form', () => {
+    const query = [
+      { key: '{{name}}', value: '{{a}}+1' },
+      { key: 'off', value: '1', disabled: true },
+      { key: 'sign', value: 's' },
+    ];
+    const fields = [
+      { key: '{{name}}2', value: '{{a}}+1' },
+      { key: 'off', value: '1', disabled: true },
+    ];
+    const url = { raw: '{{base}}/:op?wrong=1', query, variable: [{ key: 'op', value: '{{op}}' }] };
+    const request = { method: 'PUT', url, body: { mode: 'urlencoded', urlencoded: fields } };
+    const json = collection([request], {
+      base: 'https://e.com',
+      name: 'n',
+      a: 'x&y=%41',
+      op: 'put',
+    });
+    expect(readSample(json)).toMatchObject({
+      method: 'PUT',
+      url: 'https://e.com/put',
+      params: [
+        ['n', 'x&y=A 1'],
+        ['n2', 'x&y=%41+1', 'form'],
+      ],
+    });
+  });
+
+  it.each([
+    ['the query', { url: 'https://e.com/?a={{b}}&sign=1' }],
+    [
+      'the name of a field',
+      {
+        url: 'https://e.com/?sign=1',
+        body: { mode: 'urlencoded', urlencoded: [{ key: '{{b}}', value: '1' }] },
+      },
+    ],
+    [
+      'a field',
+      {
+        url: 'https://e.com/?sign=1',
+        body: { mode: 'urlencoded', urlencoded: [{ key: 'a', value: '{{b}}' }] },
+      },
+    ],
+    ['the signature', { url: 'https://e.com/?a=1&sign={{b}}' }],
+  ])('says which variable of %s has no value', (_, request) => {
+    expect(() => readSample(collection([request]))).toThrow(
+      'the request holds {{b}}, a variable without a value',
+    );
+  });
+
+  it('leaves out a header whose variable has no value: it is not signed', () => {
+    const header = [
+      { key: 'Authorization', value: 'Bearer {{token}}' },
+      { key: 'X-Gate', value: '{{gate}}' },
+    ];
+    const json = collection([{ url: 'https://e.com/?sign=1', header }], { gate: 'g' });
+    expect(readSample(json)).toMatchObject({ headers: ['X-Gate'], extra: { 'X-Gate': 'g' } });
+  });
+
+  it('with another body than a form is refused', () => {
+    const body = { mode: 'formdata', formdata: [{ key: 'a', value: '1' }] };
+    expect(() => readSample(collection([{ url: 'https://e.com/?sign=1', body }]))).toThrow(
+      'the mode "formdata"',
+    );
   });
 });
 
-describe('a log of OkHttp', () => {
-  it('keeps a line of the body that has not the prefix of the logger', () => {
-    const before = '12:00:00 I: ';
-    const body = '"note":"abc d e","sign":"s"}';
-    const lines = [
-      '--> POST https://api.example.com/x',
-      'Content-Type: application/json',
-      '',
-      '{"a":1,',
-    ];
-    const log = [...lines.map((line) => before + line), body, `${before}--> END POST`].join('\n');
-    expect(readSample(log).body).toBe(`{"a":1,\n${body}`);
+const digest = '0123456789abcdef0123456789abcdef';
+const passback = '/api/v1/server/user/passback_user_info';
+const read = '/api/v1/server/user/user_info_for_third';
+
+describe('a line of a log', () => {
+  it.each([
+    [
+      'an address',
+      `INFO call https://e.com/p?a=1&sign=${digest}, 3 ms`,
+      'GET https://e.com/p',
+      'a=1',
+    ],
+    ['a request line', `10.0.0.1 "POST /p?a=1&sign=${digest} HTTP/1.1" 200`, 'POST /p', 'a=1'],
+    [
+      'fields of nginx',
+      `{"host":"e.com","scheme":"https","method":"PUT","uri":"${passback}","args":"a=1&sign=${digest}"}`,
+      `PUT https://e.com${passback}`,
+      'a=1',
+    ],
+    [
+      'a path of the contract',
+      `uri=/gate${read} args=a=1&sign=${digest}`,
+      `GET /gate${read}`,
+      'a=1',
+    ],
+    [
+      'a passback with its form',
+      `PUT ${passback}?a=1&sign=${digest} body=union_id=u1&user_info=%7B%22b%22%3A2%7D 200`,
+      `PUT ${passback}`,
+      'a=1 union_id=u1 user_info={"b":2}',
+    ],
+    [
+      'a passback whose form cannot be told from the rest',
+      `PUT ${passback}?a=1&sign=${digest} body=user_info={"b":2}`,
+      `PUT ${passback}`,
+      'a=1',
+    ],
+    [
+      'escapes of JSON',
+      `{"u":"https:\\/\\/e.com\\/p?a=1\\u0026sign=${digest}"}`,
+      'GET https://e.com/p',
+      'a=1',
+    ],
+  ])('has %s', (_, line, address, params) => {
+    const { method, url, ...sample } = readSample(line);
+    expect(`${method} ${url}`).toBe(address);
+    expect(sample.params.map(([name, value]) => `${name}=${value}`).join(' ')).toBe(params);
+    expect(sample.signature).toBe(digest);
   });
+
+  it('with a passback says that it lacks the form', () => {
+    expect(readSamples(`x PUT ${passback}?a=1&sign=${digest} 200`).taken).toEqual([
+      `PUT ${passback} (a line of a log, line 1, without its form)`,
+    ]);
+  });
+
+  it('that is logged as an address and as a path is one; what is not a digest is no signature', () => {
+    const log = [
+      `calling https://e.com/x?a=1&sign=${digest}`,
+      `10.0.0.1 "GET /x?a=1&sign=${digest} HTTP/1.1" 200 "https://shop.example/?page=2&sign=login"`,
+    ].join('\n');
+    expect(readSample(log)).toMatchObject({ url: 'https://e.com/x', signature: digest });
+  });
+});
+
+it('a URL of an operation has its method', () => {
+  expect(readSample(`https://e.com${passback}?sign=1`).method).toBe('PUT');
+  expect(readSample(`https://e.com${read}?sign=1`).method).toBe('GET');
 });
 
 describe('a sample file', () => {
-  const read = (json: string) => readSample(json);
-
   it('keeps the order of the parameters and the spelling of numbers', () => {
     const json =
       '{"url":"https://e.com/","params":{"b":"1","2":"x","1":1.00,"on":true,"a":"{\\"3\\": 1}","__proto__":"p"}}';
-    expect(read(json)).toMatchObject({
+    expect(readSample(json)).toMatchObject({
       method: 'GET',
       signature: null,
       params: [
@@ -363,27 +438,21 @@ describe('a sample file', () => {
   });
 
   it('holds its secret in a Secret, which no output contains', () => {
-    const sample = read('{"params":{"a":"1"},"secret":"s3cret"}');
+    const sample = readSample('{"params":{"a":"1"},"secret":"s3cret"}');
     expect(sample.secret?.reveal()).toBe('s3cret');
     expect(JSON.stringify(sample)).not.toContain('s3cret');
   });
 
   it('takes the signature from the parameter sign or from the field signature', () => {
-    expect(read('{"params":{"sig":"x","a":"1"},"signParam":"sig"}').signature).toBe('x');
-    expect(read('{"params":{"a":"1"},"signature":"y"}').signature).toBe('y');
-    expect(readSample('{"params":{"s":"x"},"signParam":"t"}', { signParam: 's' }).signature).toBe(
-      'x',
-    );
-    expect(() => read('{"params":{"sign":"x"},"signature":"y"}')).toThrow('sample.signature');
+    expect(readSample('{"params":{"sign":"x","a":"1"}}').signature).toBe('x');
+    expect(readSample('{"params":{"a":"1"},"signature":"y"}').signature).toBe('y');
+    expect(() => readSample('{"params":{"sign":"x"},"signature":"y"}')).toThrow('sample.signature');
   });
 
   it('takes parameters from its URL and body if it lists none', () => {
-    const sample = read(
-      '{"method":"PUT","url":"https://e.com/p?a=1","body":"b=2","extra":{"X":"1"}}',
-    );
+    const sample = readSample('{"method":"PUT","url":"https://e.com/p?a=1","body":"b=2"}');
     expect(sample).toMatchObject({
       method: 'PUT',
-      extra: { X: '1' },
       url: 'https://e.com/p',
       params: [
         ['a', '1'],
@@ -392,19 +461,27 @@ describe('a sample file', () => {
     });
   });
 
+  it('gives the fields of a passback their place', () => {
+    const { params } = readSample('{"params":{"app_key":"k","union_id":"u","user_info":"{}"}}');
+    expect(params).toEqual([
+      ['app_key', 'k'],
+      ['union_id', 'u', 'form'],
+      ['user_info', '{}', 'form'],
+    ]);
+  });
+
   it.each([
     ['{"parms":{}}', 'sample.parms: unknown field'],
     ['{"params":[["a"]]}', 'sample.params[0]: must be [name, value]'],
-    ['{"params":{},"extra":[]}', 'sample.extra: must be an object'],
     ['{"url":"a","url":"b"}', 'sample.url: stands there twice'],
-    ['{"secret":"s3cret"', 'the sample is not JSON'],
+    ['{"secret":"s3cret"', 'the text is not valid JSON'],
   ])('%s is refused: %s', (json, problem) => {
-    expect(() => read(json)).toThrow(problem);
+    expect(() => readSample(json)).toThrow(problem);
   });
 
   it('with a query beside its params: they are the params, and the query is the query', () => {
     const sample = '{"url":"https://e.com/p?b=%2F&sign=x&a=1","params":{"c":"2"},"signature":"y"}';
-    expect(read(sample)).toMatchObject({
+    expect(readSample(sample)).toMatchObject({
       url: 'https://e.com/p',
       query: 'b=%2F&a=1',
       params: [['c', '2']],

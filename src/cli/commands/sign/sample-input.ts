@@ -9,7 +9,6 @@ import { inputName, parseJson, printMessage, readText } from '../../io.js';
 export interface SampleOptions {
   /** Path of a file; `-` for standard input. */
   readonly sample?: string | undefined;
-  readonly signParam?: string | undefined;
   /** Numbers of the requests to take, from 1; by default there may be one. */
   readonly pick?: readonly number[] | 'all' | undefined;
   /** Whether requests are refused that the platform refused, as far as the text has its answers. */
@@ -19,19 +18,12 @@ export interface SampleOptions {
 export function addSampleOptions(command: Command): Command {
   return command
     .option('--sample <file>', 'file with the request; - for standard input')
-    .option(...signParamOption)
     .option(
       '--pick <n>',
       'number of the request to take, where there are several',
       (text): readonly number[] => [parseCount(text)],
     );
 }
-
-/** The option of all commands that read a signed request. */
-export const signParamOption = [
-  '--sign-param <name>',
-  'parameter, header or JSON member with the signature (default: sign)',
-] as const;
 
 /**
  * Reads the requests of a command, one at least: from its argument (`-` for standard input) or
@@ -43,17 +35,17 @@ export const signParamOption = [
 export async function readSampleInputs(
   context: CliContext,
   argument: string | undefined,
-  { sample, signParam, pick, accepted = false }: SampleOptions,
+  { sample, pick, accepted = false }: SampleOptions,
 ): Promise<readonly [Sample, ...Sample[]]> {
   if (argument !== undefined && sample !== undefined) {
     throw new InvalidInputError('a request and --sample are both given: use one of them');
   }
   const file = argument === '-' ? argument : sample;
   if (file === undefined && argument === undefined) throw noRequest();
-  const what = 'a request (URL, curl command, HTTP text, line of a log, HAR, …)';
+  const what = 'a request (URL, curl command, HAR, HTTP text, line of a log, …)';
   const text = file === undefined ? (argument ?? '') : await readText(context, file, what);
   const name = file === undefined ? 'the request' : inputName(file);
-  const { samples: all, taken, refused } = await readOrExplain(text, name, { signParam, pick });
+  const { samples: all, taken, refused } = await readOrExplain(text, name, { pick });
   const samples = accepted ? all.filter((one) => !refused.has(one)) : all;
   if (samples.length < (pick === 'all' ? Math.min(1, all.length) : all.length)) {
     throw new InvalidInputError(`${name} was refused by the platform (status 401 or 403)`, {

@@ -26,7 +26,6 @@ import {
 
 export interface SolveOptions {
   readonly sample?: readonly string[];
-  readonly signParam?: string;
   /** Numbers of the requests to take from a text with several, from 1. */
   readonly pick?: readonly number[];
   /** What a document says: a file with a recipe with "?" in it. */

@@ -5,7 +5,7 @@ import { parseDigest } from '../../../core/signing/digest-steps.js';
 import type { Sample } from '../../../core/signing/request.js';
 import { type Call, command } from '../../command.js';
 import { addText, parseCount, parseDuration } from '../../command-line/option-values.js';
-import { readSignedInputs, signParamOption } from './sample-input.js';
+import { readSignedInputs } from './sample-input.js';
 import type { SolveOptions } from './solve-samples.late.js';
 
 const defaultTime = '20s';
@@ -24,7 +24,6 @@ export const declareSignSolve = command({
         'file with a signed request, repeatable; - for standard input',
         addText,
       )
-      .option(...signParamOption)
       .option('--pick <n,…>', 'numbers of the requests to take, where there are several', (text) =>
         text.split(',').map(parseCount),
       )
@@ -63,8 +62,8 @@ async function readSamples(
   { context, options }: Call<SolveOptions>,
   requests: readonly string[],
 ): Promise<readonly Sample[]> {
-  const { sample: files = [], signParam, pick } = options;
-  const wanted = { signParam, pick, accepted: true };
+  const { sample: files = [], pick } = options;
+  const wanted = { pick, accepted: true };
   const samples: Sample[] = [];
   for (const request of requests) {
     samples.push(...(await readSignedInputs(context, request, wanted)));

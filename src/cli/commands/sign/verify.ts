@@ -1,6 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import { endpoints } from '../../../core/contract/endpoints.js';
-import { InvalidInputError, quoteName, UserInfoError } from '../../../core/contract/errors.js';
+import { InvalidInputError, UserInfoError } from '../../../core/contract/errors.js';
 import {
   checkParameters,
   collectParameters,
@@ -12,7 +11,7 @@ import type { Recipe } from '../../../core/signing/recipe.js';
 import { partsOf } from '../../../core/signing/recipe-parts.js';
 import { paramOf, type Sample } from '../../../core/signing/request.js';
 import { Secret } from '../../../core/signing/secret.js';
-import { hiddenBody } from '../../../lab/samples/captured-request.js';
+import { missingForm, operationOf } from '../../../lab/samples/captured-request.js';
 import { namedPresets } from '../../../lab/verify/recipe-suspects.js';
 import type { Named, OtherInputs } from '../../../lab/verify/suspect.js';
 import { type Verification, verification } from '../../../lab/verify/verify-signature.js';
@@ -77,7 +76,7 @@ async function verify(
   );
   const secret = await selectSecret(context, options, sample.secret);
   const others = await otherInputs(context, sample);
-  const hidden = hiddenBody(sample);
+  const hidden = missingForm(sample);
   const verdicts = new Map<string, Verification | null>();
   const signed = signatures.map((signature) => ({ ...signature, ...others, secret }));
   for (const { name, ...inputs } of signed) {
@@ -86,10 +85,11 @@ async function verify(
     const { signer, request: own, recipe } = inputs;
     if (
       hidden !== null &&
-      (digest === null || (readsBody(recipe) && signer.sign(own, secret).digest !== digest))
+      readsForm(recipe) &&
+      (digest === null || signer.sign(own, secret).digest !== digest)
     ) {
       throw new CheckFailedError(
-        `${name} cannot be checked: the text lacks the body of the request`,
+        `${name} cannot be checked: the text lacks the form of the passback`,
         {
           hint: hidden,
         },
@@ -115,8 +115,8 @@ async function verify(
   }
 }
 
-/** Whether a rule signs the body, or parameters, which may be in it; a module may read any. */
-function readsBody(recipe: Recipe | null): boolean {
+/** Whether a rule signs the form, as it was sent or as parameters; a module may read any. */
+function readsForm(recipe: Recipe | null): boolean {
   const read: readonly string[] = ['body', 'params', 'names', 'values', 'param'];
   return recipe === null || partsOf(recipe).allTokens.some(({ source }) => read.includes(source));
 }
@@ -147,12 +147,10 @@ function receivedSignatures(
   const present = [...received].filter(([, digest]) => digest !== null);
   if (canBeUnsigned) return new Map(present);
   if (present.length > 0) return received;
-  const [link] = sample.params.find(([, value]) => /^https?:\/\/\S+\?\S+=/.test(value)) ?? [];
   throw new InvalidInputError(`the request has no ${names.join(' and no ')}`, {
     hint:
-      hiddenBody(sample) ??
-      (link && `Its parameter ${quoteName(link)} is an address with parameters: give that one.`) ??
-      'Name the parameter with --sign-param. For the expected signature, pass the request to "sign explain".',
+      missingForm(sample) ??
+      'Take the request as it was sent. "sign explain" shows the signatures that it should have.',
   });
 }
 
@@ -180,7 +178,7 @@ async function otherInputs(
     if (error instanceof UserInfoError) return []; // a damaged file does not prevent the check
     throw error;
   });
-  const endpoint = endpointOf(url);
+  const endpoint = operationOf(url);
   return {
     otherSecrets: known.flatMap((profile) => secretsOf(profile, io.env)),
     otherRecipes: [...known.flatMap(recipesOf), ...namedPresets],
@@ -211,17 +209,12 @@ function recipesOf({ name, platform }: Profile): Named<Recipe>[] {
   }));
 }
 
-/** The operation that a URL calls; undefined for a request to another service. */
-function endpointOf(url: string) {
-  return endpoints.find(({ path }) => url.endsWith(path));
-}
-
 /**
  * The rule of §4 or §8 that a parameter breaks: the service refuses the request whatever its
  * signature.
  */
 function brokenRule({ url, params, signParam, signature }: Sample): string | null {
-  const endpoint = endpointOf(url);
+  const endpoint = operationOf(url);
   if (endpoint === undefined || signature === null) return null;
   try {
     checkParameters(endpoint, collectParameters([...params, [signParam, signature]]));

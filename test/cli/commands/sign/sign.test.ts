@@ -52,9 +52,9 @@ function asCurl({ method, path, query, body }: ReceivedRequest): string {
   return `curl -X ${method} '${machine.url}${path}?${query}'${data}`;
 }
 
-/** A request as curl -v prints it: without its body. */
-const bodiless = (header: string) =>
-  `PUT /x?app_sign=1 HTTP/1.1\nHost: e.com\nContent-Length: 3\n${header}\n`;
+/** A passback as curl -v prints it: without its form. */
+const formless = (query: string) =>
+  `PUT /api/v1/server/user/passback_user_info?app_sign=1${query} HTTP/1.1\nHost: e.com\n\n`;
 
 /** A HAR file with one request and the status of its answer. */
 const answered = (status: number) =>
@@ -136,15 +136,15 @@ describe('sign verify', () => {
   const verify = (request: string, status = 0, ...args: string[]) =>
     json([...local, 'sign', 'verify', '-', ...args], request, status);
 
-  it('cannot check a signature that only the missing body may have', async () => {
+  it('cannot check a signature that only the missing form may have', async () => {
     const { path, query } = await sent(['passback', 'a=b', '--union-id', 'u001']);
-    const head = `PUT ${path}?${query.replace(/&sign=\w+/, '')} HTTP/1.1\nHost: e.com\nContent-Length: 3\n\n`;
+    const head = `PUT ${path}?${query.replace(/&sign=\w+/, '')} HTTP/1.1\nHost: e.com\n\n`;
     const { status, stderr } = await machine.run([...local, 'sign', 'verify', '-'], {
       stdin: head,
     });
     expect([status, stderr]).toEqual([
       4,
-      expect.stringContaining('sign cannot be checked: the text lacks the body of the request'),
+      expect.stringContaining('sign cannot be checked: the text lacks the form of the passback'),
     ]);
   });
 
@@ -295,16 +295,16 @@ describe('sign verify', () => {
     [['sign', 'verify', '{"parms":1}'], 2, 'sample.parms: unknown field'],
     [['sign', 'verify', 'https://e.com?app_sign=1'], 4, 'the request has no sign'],
     [
-      ['sign', 'verify', bodiless('sign: 1')],
+      ['sign', 'verify', formless(`&sign=${'1'.repeat(32)}`)],
       4,
-      'sign cannot be checked: the text lacks the body of the request',
+      'sign cannot be checked: the text lacks the form of the passback',
     ],
     [
-      ['sign', 'verify', bodiless('sign: 1')],
+      ['sign', 'verify', formless('&sign=1')],
       4,
-      'The text lacks the body, of 3 bytes: curl -v does not print it.',
+      'A log and curl -v seldom have it. Take the curl command',
     ],
-    [['sign', 'solve', bodiless('x: 1')], 2, 'curl --trace - prints.'],
+    [['sign', 'solve', formless('')], 2, 'A log and curl -v seldom have it.'],
     [
       ['sign', 'solve', answered(401)],
       2,

@@ -1,0 +1,116 @@
+import { endpoints } from '../../core/contract/endpoints.js';
+import {
+  type CapturedRequest,
+  formFields,
+  methodOf,
+  originOf,
+  signatureName,
+} from './captured-request.js';
+import type { FoundRequest, SampleFormat } from './sample-format.js';
+
+/** Lines of any text that have a signed address. */
+export const logLine: SampleFormat = {
+  name: 'a line of a log',
+  from: 'any line with a signed address, or with a path of the contract and a signed query',
+  find({ text }) {
+    if (!text.includes(`${signatureName}=`)) return [];
+    return text
+      .split('\n')
+      .flatMap((line, index): FoundRequest[] =>
+        requestsIn(line).map((request) => ({ place: `line ${index + 1}`, read: () => request })),
+      );
+  },
+};
+
+/** What else belongs to a request is looked for this far from its address, in characters. */
+const nearby = 1000;
+/** What a log writes for a character: nginx for quotes, JSON for `/` and `&`, HTML for `&`. */
+const escapes: readonly (readonly [written: RegExp, character: string])[] = [
+  [/\\x22|\\"/g, '"'],
+  [/\\u0026/gi, '&'],
+  [/&amp;/g, '&'],
+  [/\\\//g, '/'],
+];
+/** Words between what ends an address. */
+const words = /[^\s"<>`|\\^{}]+/g;
+const signed = new RegExp(`[?&]${signatureName}=`);
+
+function requestsIn(line: string): CapturedRequest[] {
+  if (!line.includes(`${signatureName}=`)) return [];
+  const plain = escapes.reduce(
+    (text, [written, character]) => text.replace(written, character),
+    line,
+  );
+  const addresses = [...plain.matchAll(words)].filter(([word]) => signed.test(word));
+  const form = addresses.length === 1 ? formIn(plain) : null;
+  return addresses.map(({ 0: word, index }) => {
+    const before = plain.slice(Math.max(0, index - nearby), index);
+    const behind = plain.slice(index + word.length, index + word.length + nearby);
+    return { ...requestAt(withoutEnd(word), before, behind), body: form };
+  });
+}
+
+/** The request of an address, and what a log says before and behind it; without its form. */
+function requestAt(word: string, before: string, behind: string): CapturedRequest {
+  const around = `${before} ${behind}`;
+  const target = addressIn(word) ?? `${pathIn(around)}?${queryIn(word)}`;
+  const origin = target.startsWith('/') ? originIn(around) : null;
+  const url = `${origin?.text ?? ''}${target}`;
+  const [, verb] = /\b(GET|POST|PUT|PATCH|DELETE)[ "':,]{1,4}$/.exec(before.slice(-20)) ?? [];
+  const [, named] = /method["']? ?[=:] ?["']?(GET|POST|PUT|PATCH|DELETE)\b/i.exec(around) ?? [];
+  return {
+    method: verb ?? named?.toUpperCase() ?? methodOf(url),
+    url,
+    headers: [],
+    body: null,
+    isSchemeGuessed: origin?.isSchemeGuessed ?? false,
+  };
+}
+
+/** Without what ends a sentence or a quotation. */
+function withoutEnd(word: string): string {
+  let end = word.length;
+  while (end > 0 && /[)\].,;:!'’”]/.test(word[end - 1] ?? '')) end -= 1;
+  return word.slice(0, end);
+}
+
+/** The address in a word, without what is around it: `url=https://…`. */
+function addressIn(word: string): string | null {
+  const query = word.indexOf('?');
+  if (query < 0) return null;
+  const head = word.slice(0, query);
+  const start = Math.max(head.lastIndexOf('http://'), head.lastIndexOf('https://'));
+  const from = start >= 0 ? start : head.indexOf('/');
+  return from < 0 ? null : word.slice(from);
+}
+
+/** The path of the contract that a text has; nothing where it has none. */
+function pathIn(text: string): string {
+  const path = endpoints.map((endpoint) => endpoint.path).find((one) => text.includes(one));
+  if (path === undefined) return '';
+  const end = text.indexOf(path) + path.length;
+  return /[^\s"'=<>]*$/.exec(text.slice(Math.max(0, end - nearby), end))?.[0] ?? path;
+}
+
+/** The query in a word, without the name that it has in the log: `args=a=1&sign=…`. */
+function queryIn(word: string): string {
+  return word.replace(/^.*\?/, '').replace(/^[\w.-]{1,100}[=:](?=[\w.-]{1,100}=)/, '');
+}
+
+/** The origin of the host that a text names. */
+function originIn(text: string) {
+  const [, host] =
+    /\bhost["']? ?[=:] ?["']?([\w-]{1,63}(?:\.[\w-]{1,63}){1,10}(?::\d{1,5})?)/i.exec(text) ?? [];
+  const [, scheme] = /\bscheme["']? ?[=:] ?["']?(https?)\b/.exec(text) ?? [];
+  return host === undefined
+    ? null
+    : { text: originOf(host, scheme), isSchemeGuessed: scheme === undefined };
+}
+
+const formShape = new RegExp(`(?<![\\w?&])(?:${[...formFields].join('|')})=[^\\s"'<>|]*`, 'g');
+
+/** The form of a passback that a text has. */
+function formIn(text: string): string | null {
+  const forms = text.match(formShape) ?? [];
+  return forms.find((form) => /(?:^|&)user_info=%7B/i.test(form)) ?? null;
+}
