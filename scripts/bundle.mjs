@@ -130,7 +130,7 @@ const minify = {
 
 await build({
   platform: 'node',
-  input: { main: 'src/cli/main.ts', 'search-worker': 'src/cli/commands/sign/search-worker.ts' },
+  input: { main: 'src/cli/main.ts' },
   external: isBuiltin,
   plugins: [narrowed, sqlite('../sqlite'), rawFiles, collected],
   // The chunks below say what comes together.

@@ -5,8 +5,6 @@ const declaration =
 export function* nameFaults(sources) {
   const files = new Map();
   for (const [file, { text }] of sources) {
-    // `lab` replaces it.
-    if (file.startsWith('src/lab/solve/')) continue;
     for (const { groups } of text.matchAll(declaration)) {
       files.set(groups.name, (files.get(groups.name) ?? new Set()).add(file));
     }

@@ -3,6 +3,8 @@ import type { LaterKind } from './later-requests.js';
 
 /** What the samples cannot tell, and a request that would. */
 export interface Doubt {
+  /** What is in doubt, in a word. */
+  readonly about: string;
   readonly says: string;
   /** Something that the user can do, as the end of "… settles it". */
   readonly settles: string;
@@ -15,6 +17,7 @@ export interface Doubt {
 
 interface Topic {
   readonly kinds: readonly LaterKind[];
+  readonly about: string;
   readonly says: string;
   readonly settles: string;
 }
@@ -25,31 +28,37 @@ interface Topic {
 const topics: readonly Topic[] = [
   {
     kinds: ['read'],
+    about: 'reads',
     says: 'A passback cannot show how a read is signed.',
     settles: 'A read',
   },
   {
     kinds: ['read by names'],
+    about: 'info_name',
     says: 'Without info_name a request cannot show how its names are signed.',
     settles: 'A read with names',
   },
   {
     kinds: ['read with scope', 'read by names with scope'],
+    about: 'scope',
     says: 'Without scope a request cannot show whether it is signed.',
     settles: 'A read with a scope',
   },
   {
     kinds: ['passback by user', 'passback by both'],
+    about: 'passbacks',
     says: 'A read cannot show whether the fields of a passback are signed, and how.',
     settles: 'A passback',
   },
   {
     kinds: ['passback by key'],
+    about: 'primary_key',
     says: 'Without primary_key a request cannot show how it is signed.',
     settles: 'A passback that names the user by a key',
   },
   {
     kinds: ['read with special characters', 'passback with special characters'],
+    about: 'encoding',
     says: 'Plain values cannot show how a space, or characters such as * ~ ( ) and é, are encoded.',
     settles: 'A passback of a value such as "a b*c~d(e)é"',
   },
@@ -64,10 +73,10 @@ const leastWeight = 0.001;
  */
 export function doubtsOf(groups: readonly RuleGroup[]): Doubt[] {
   let rest = groups.slice(1);
-  return topics.flatMap(({ kinds, says, settles }) => {
+  return topics.flatMap(({ kinds, about, says, settles }) => {
     const differs = ({ differsIn }: RuleGroup) => kinds.some((kind) => differsIn.has(kind));
     const weight = rest.filter(differs).reduce((sum, group) => sum + group.weight, 0);
     rest = rest.filter((group) => !differs(group));
-    return weight < leastWeight ? [] : [{ says, settles, weight }];
+    return weight < leastWeight ? [] : [{ about, says, settles, weight }];
   });
 }

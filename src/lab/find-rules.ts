@@ -1,6 +1,6 @@
-import { completeRecipe } from '../core/signing/recipe.js';
+import { completeRecipe, type Recipe } from '../core/signing/recipe.js';
 import type { SignatureName } from './contract.js';
-import { groupRules, type RuleGroup } from './groups.js';
+import { groupRules, onlyRule, type RuleGroup } from './groups.js';
 import { RequestTexts } from './request-texts.js';
 import { RequestSignatures, type Rule, rulesFor } from './rules.js';
 import type { SignedSample } from './sample.js';
@@ -63,7 +63,7 @@ export async function findRules(
       return { groups: groupRules(signature, rules, sample), tried, isDivided: false };
     isDivided = samples.length > 1;
   }
-  const groups = constant === null ? [] : [constantGroup(constant)];
+  const groups = constant === null ? [] : [onlyRule(constantRule(constant))];
   return { groups, tried, isDivided: isDivided && constant === null };
 }
 
@@ -90,7 +90,7 @@ function constantOf(samples: readonly SignedSample[]): string | null {
   return others.every(({ signature }) => signature === first.signature) ? first.signature : null;
 }
 
-function constantGroup(text: string): RuleGroup {
-  const recipe = completeRecipe({ message: [text.replaceAll('$', '$$$$')], steps: [] });
-  return { weight: 1, recipe, size: 1, differsIn: new Set() };
+/** The rule of a signature that each request has alike. */
+export function constantRule(text: string): Recipe {
+  return completeRecipe({ message: [text.replaceAll('$', '$$$$')], steps: [] });
 }

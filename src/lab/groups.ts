@@ -1,6 +1,8 @@
-import type { Recipe } from '../core/signing/recipe.js';
+import { compileRecipe } from '../core/signing/compile-recipe.js';
+import { type Recipe, unlessRefused } from '../core/signing/recipe.js';
+import type { Weighted } from './candidates/weighted.js';
 import type { SignatureName } from './contract.js';
-import { type LaterKind, laterRequests } from './later-requests.js';
+import { type LaterKind, type LaterRequest, laterRequests } from './later-requests.js';
 import { RequestTexts } from './request-texts.js';
 import { RequestSignatures, type Rule, recipeOf } from './rules.js';
 import type { SignedSample } from './sample.js';
@@ -17,48 +19,86 @@ export interface RuleGroup {
   readonly differsIn: ReadonlySet<LaterKind>;
 }
 
+/** A recipe, and how usual it is. */
+export interface WeightedRecipe extends Weighted {
+  readonly recipe: Recipe;
+}
+
+/** A rule with its signatures of the later requests; `null` where it cannot sign one. */
+interface SigningRule extends Weighted {
+  readonly recipe: () => Recipe;
+  readonly signatures: readonly (string | null)[];
+}
+
 /** Groups rules that are sorted by their bits; the likeliest group first. */
 export function groupRules(
   signature: SignatureName,
   sorted: readonly Rule[],
-  sample: SignedSample,
+  { request, secret }: SignedSample,
 ): RuleGroup[] {
-  const later = laterRequests(signature, sample.request).filter(({ isSent }) => isSent);
-  const signers = later.map(
-    ({ request }) => new RequestSignatures(new RequestTexts(request, sample.secret)),
-  );
-  const groups = new Map<
-    string,
-    {
-      weight: number;
-      readonly first: Rule;
-      size: number;
-      readonly signatures: readonly (string | null)[];
-    }
-  >();
+  const later = sentLater(signature, request);
+  const signers = later.map((one) => new RequestSignatures(new RequestTexts(one.request, secret)));
+  const rules = sorted.map((rule) => ({
+    bits: rule.bits,
+    recipe: () => recipeOf(rule),
+    signatures: signers.map((signer) => signer.of(rule)),
+  }));
+  return groupBySignatures(rules, later);
+}
+
+/** Groups recipes that are sorted by their bits; the likeliest group first. */
+export function groupRecipes(
+  signature: SignatureName,
+  sorted: readonly WeightedRecipe[],
+  { request, secret }: SignedSample,
+): RuleGroup[] {
+  const later = sentLater(signature, request);
+  const rules = sorted.map(({ recipe, bits }) => {
+    const signer = compileRecipe(recipe);
+    const signatures = later.map((one) =>
+      unlessRefused(() => signer.sign(one.request, secret).digest),
+    );
+    return { bits, recipe: () => recipe, signatures };
+  });
+  return groupBySignatures(rules, later);
+}
+
+function sentLater(signature: SignatureName, request: SignedSample['request']): LaterRequest[] {
+  return laterRequests(signature, request).filter(({ isSent }) => isSent);
+}
+
+function groupBySignatures(
+  sorted: Iterable<SigningRule>,
+  later: readonly LaterRequest[],
+): RuleGroup[] {
+  const groups = new Map<string, { weight: number; readonly first: SigningRule; size: number }>();
   let sum = 0;
   for (const rule of sorted) {
-    const signatures = signers.map((signer) => signer.of(rule));
-    const key = signatures.join('\n');
+    const key = rule.signatures.join('\n');
     const weight = 2 ** -rule.bits;
     sum += weight;
     const group = groups.get(key);
-    if (group === undefined) groups.set(key, { weight, first: rule, size: 1, signatures });
+    if (group === undefined) groups.set(key, { weight, first: rule, size: 1 });
     else {
       group.weight += weight;
       group.size += 1;
     }
   }
   const byWeight = [...groups.values()].sort((a, b) => b.weight - a.weight);
-  const [likeliest] = byWeight;
-  return byWeight.map(({ weight, first, size, signatures }) => ({
+  const likeliest = byWeight[0]?.first.signatures ?? [];
+  return byWeight.map(({ weight, first, size }) => ({
     weight: weight / sum,
-    recipe: recipeOf(first),
+    recipe: first.recipe(),
     size,
     differsIn: new Set(
       later.flatMap(({ kind }, index) =>
-        signatures[index] === likeliest?.signatures[index] ? [] : [kind],
+        first.signatures[index] === likeliest[index] ? [] : [kind],
       ),
     ),
   }));
+}
+
+/** The only group: a rule that is known. */
+export function onlyRule(recipe: Recipe): RuleGroup {
+  return { weight: 1, recipe, size: 1, differsIn: new Set() };
 }

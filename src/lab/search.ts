@@ -70,6 +70,12 @@ export class SignatureReader {
   }
 }
 
+/** Whether a signature can be a digest, or a part of one. */
+export function isDigest(signature: string): boolean {
+  const reader = new SignatureReader(signature);
+  return algorithms.some((algorithm) => reader.canBe(algorithm));
+}
+
 /** How rare the formats are where a signature can have several. */
 const outputBits: Readonly<Record<Output, number>> = {
   hex: 0,

@@ -32,7 +32,7 @@ const story = `admin migrate, admin app create, admin app list,
  */
 const interactive = [
   'userinfo sign try -p local',
-  "userinfo sign solve --sample captured.txt --steps hmac-sha256 --join '\\n' --headers X-Time,X-Nonce",
+  'userinfo sign solve --sample captured.txt --recipe partial.json',
   'userinfo profile add shop',
   'userinfo profile add shop --from captured.txt',
   'userinfo profile add shop --like shop-test',

@@ -29,7 +29,7 @@ interface SelectedRule {
   readonly signing: SigningChoice;
   /** Such as `the preset taobao`. */
   readonly from: string;
-  /** The number of rules that `sign solve` found; 1 where it did not find this one. */
+  /** The number of groups of rules that `sign solve` found; 1 where it did not find this one. */
   readonly fits: number;
 }
 
@@ -99,17 +99,10 @@ async function readRule(context: CliContext, source: string): Promise<SelectedRu
   if (preset !== undefined)
     return { signing: choiceOf(preset.recipe), from: `the preset ${source}`, fits: 1 };
   const json = await readJson(context, source);
+  if (isSolveReport(json)) return ruleOfReport(json);
   const signing =
     isObject(json) && 'signing' in json ? parsePlatform(json, inputName(source)).signing : json;
   const from = source === '-' ? 'standard input' : `the file ${quoteName(basename(source))}`;
-  if (isSolveReport(signing)) {
-    // The report has the fits of app_sign apart, where a request has both signatures.
-    const fits = Math.max(
-      signing.fits.length,
-      isSolveReport(signing.app_sign) ? signing.app_sign.fits.length : 0,
-    );
-    return { signing: choiceOf(parseFound(signing.fits[0])), from: 'a search by samples', fits };
-  }
   refuseModule(signing, `${inputName(source)}: `);
   const isPair = isObject(signing) && ('app_sign' in signing || 'sign' in signing);
   if (!isPair) return { signing: choiceOf(parseRecipe(signing)), from, fits: 1 };
@@ -118,22 +111,27 @@ async function readRule(context: CliContext, source: string): Promise<SelectedRu
   return { signing: choiceOf(parseSigningRecipes(signing)), from, fits: 1 };
 }
 
-/** The output of `sign solve --json`; its rules are untrusted JSON, likeliest first. */
-interface FoundRules {
-  readonly fits: readonly unknown[];
-  readonly app_sign?: unknown;
+/** What `sign solve --json` printed: untrusted JSON. */
+interface PrintedReport {
+  readonly signing: unknown;
+  /** The groups of rules that fit, by signature. */
+  readonly groups: Readonly<Record<string, unknown>>;
 }
 
-function isSolveReport(json: unknown): json is FoundRules {
-  return isObject(json) && Array.isArray(json.fits);
+function isSolveReport(json: unknown): json is PrintedReport {
+  return isObject(json) && 'signing' in json && isObject(json.groups);
 }
 
-/** @throws InvalidInputError where no rule was found */
-function parseFound(first: unknown): Recipe | SigningRecipes {
-  if (first === undefined) throw new InvalidInputError('the search found no recipe');
-  const { recipe, app_sign } = parseObject(first, 'fits[0]');
-  if (app_sign === undefined) return parseRecipe(recipe, 'fits[0].recipe');
-  return parseSigningRecipes({ app_sign, sign: recipe });
+/** The likeliest rules of a report. */
+function ruleOfReport({ signing, groups }: PrintedReport): SelectedRule {
+  const rules = parseObject(signing, 'signing');
+  if (rules.sign === undefined) throw new InvalidInputError('the search found no rule for sign');
+  const counts = Object.values(groups).map((list) => (Array.isArray(list) ? list.length : 0));
+  const found =
+    rules.app_sign === undefined
+      ? parseRecipe(rules.sign, 'signing.sign')
+      : parseSigningRecipes(rules);
+  return { signing: choiceOf(found), from: 'a search by samples', fits: Math.max(1, ...counts) };
 }
 
 /** @throws InvalidInputError that suggests the most similar name */

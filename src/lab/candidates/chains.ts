@@ -40,6 +40,11 @@ const signKeys: readonly Key[] = [
   { tokens: ['$param:app_sign', '$secret'], bits: 10 },
 ];
 
+/** The keys of HMAC. */
+export function keysFor(signature: SignatureName): readonly Key[] {
+  return signature === 'sign' ? [...keys, ...signKeys] : keys;
+}
+
 const plainDigests = choices<Algorithm>(
   [0.6, 'md5'],
   [2.6, 'sha256'],
@@ -84,9 +89,7 @@ export function chainsFor(signature: SignatureName): Chain[] {
     if (one.bits <= maxBits) chains.push(one);
   };
   for (const { value: last, bits } of plainDigests) add(chain([last], bits));
-  for (const { tokens, decode = 'utf8' as const, bits: keyBits } of signature === 'sign'
-    ? [...keys, ...signKeys]
-    : keys) {
+  for (const { tokens, decode = 'utf8' as const, bits: keyBits } of keysFor(signature)) {
     const hasSecret = tokens.some((token) => token.includes('$secret'));
     const keyed = { key: tokens, decode, hasSecret };
     for (const { value: last, bits } of hmacs) {

@@ -26,7 +26,7 @@ export const blockChanges = choices<string>(
 );
 
 /** The secret as it is signed. */
-const secretForms = choices<string>(
+export const secretForms = choices<string>(
   [0.1, '$secret'],
   [2.6, '$secret.md5'],
   [7.5, '$secret.MD5'],
@@ -35,7 +35,7 @@ const secretForms = choices<string>(
 );
 
 /** Texts between the secret and what it is glued to. */
-const secretJoiners = choices<string>(
+export const secretJoiners = choices<string>(
   [0.2, ''],
   [1.4, '&'],
   [2.2, ':', '|', ',', '\n'],
@@ -44,7 +44,7 @@ const secretJoiners = choices<string>(
 );
 
 /** Texts between the parts of a message. */
-const partJoiners = choices<string>(
+export const partJoiners = choices<string>(
   [0.5, ''],
   [1, '&'],
   [1.2, '\n'],
@@ -123,6 +123,16 @@ const parts: readonly Parts[] = [
 
 /** `sign` may hold the other signature. */
 const signParts: readonly Parts[] = [front(5, '$param:app_sign'), back(5, '$param:app_sign')];
+
+/** The parts that are no parameters by themselves, each with the bits of its most usual place. */
+export const otherParts: readonly { readonly token: string; readonly bits: number }[] = [
+  ...new Set([...parts, ...signParts].flatMap((one) => [...one.front, ...one.back])),
+].map((token) => {
+  const places = [...parts, ...signParts].filter((one) =>
+    [...one.front, ...one.back].includes(token),
+  );
+  return { token, bits: Math.min(...places.map(({ bits }) => bits)) };
+});
 
 /**
  * How the parts are written: their tokens and literals in front of the parameters and behind them.

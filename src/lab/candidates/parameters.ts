@@ -29,9 +29,13 @@ export interface Encoding extends Weighted {
   readonly rule: Pick<ParamsRule, 'encode'>;
 }
 
-const places = choices<ParamsPlace>([0.9, 'both'], [1.2, 'query'], [9, 'form-or-query', 'form']);
+export const places = choices<ParamsPlace>(
+  [0.9, 'both'],
+  [1.2, 'query'],
+  [9, 'form-or-query', 'form'],
+);
 
-const empties = choices<ParamsRule['empty']>([0.8, 'keep'], [1, 'drop']);
+export const empties = choices<ParamsRule['empty']>([0.8, 'keep'], [1, 'drop']);
 
 const nameCases = choices<ParamsRule['nameCase']>([0, 'none'], [10, 'upper']);
 
@@ -128,7 +132,7 @@ function rolesFor(signature: SignatureName): Roles[] {
   ]);
 }
 
-const orders = choices<ParamsRule['order']>(
+export const usualOrders = choices<ParamsRule['order']>(
   [0.4, 'name'],
   [1.8, 'sent'],
   [2.2, 'value'],
@@ -191,7 +195,7 @@ export const arrangementsFor = memoize((signature: SignatureName): readonly Arra
     for (const roles of rolesFor(signature))
       for (const empty of empties)
         for (const nameCase of nameCases)
-          for (const order of orders)
+          for (const order of usualOrders)
             for (const secret of secrets) {
               const bits =
                 from.bits +

@@ -1,8 +1,8 @@
 import { compileRecipe } from '../../core/signing/compile-recipe.js';
-import { completeRecipe, type Recipe } from '../../core/signing/recipe.js';
+import type { Recipe } from '../../core/signing/recipe.js';
 import type { Signer } from '../../core/signing/signer.js';
 import type { SignatureName } from '../contract.js';
-import type { FoundRules } from '../find-rules.js';
+import { constantRule, type FoundRules } from '../find-rules.js';
 
 /** A rule that may be the platform's. */
 export interface Candidate {
@@ -27,5 +27,5 @@ export function candidatesOf({ groups }: FoundRules): Candidate[] {
 
 /** A signature that each request has alike, as an operator may have issued it. */
 export function constantCandidate(text: string): Candidate {
-  return candidateOf(completeRecipe({ message: [text.replaceAll('$', '$$$$')], steps: [] }));
+  return candidateOf(constantRule(text));
 }

@@ -36,7 +36,6 @@ it('a command line without options has the defaults of all options with a value'
     '': { '--timeout': 10_000, '--attempts': 3 },
     bulk: { '--concurrency': 32 },
     probe: { '--pause': 250 },
-    'sign solve': { '--max-time': 20_000 },
     'profile add': { '--rate': 5 },
     'sign try': { '--rate': 5 },
     serve: {

@@ -1,5 +1,4 @@
 // Only "profile add --from" loads it.
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { NoAnswerError } from '../../../client/call/errors.js';
 import { parseBaseUrl } from '../../../core/contract/base-url.js';
@@ -18,28 +17,21 @@ import {
 } from '../../../core/profiles/profile.js';
 import { readSecret } from '../../../core/profiles/secret.js';
 import { resolveSettings } from '../../../core/profiles/settings.js';
-import { compileRecipes, forAppSign, forSign } from '../../../core/signing/app-signatures.js';
+import { compileRecipes } from '../../../core/signing/app-signatures.js';
 import { defaultRecipes } from '../../../core/signing/presets.js';
 import { type Recipe, type SigningRecipes, unlessRefused } from '../../../core/signing/recipe.js';
 import { paramOf, type Sample } from '../../../core/signing/request.js';
-import type { Secret } from '../../../core/signing/secret.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
-import type { SignatureName } from '../../../lab/contract.js';
 import { describeRecipe } from '../../../lab/describe-recipe.js';
-import { findRules } from '../../../lab/find-rules.js';
-import type { SignedSample } from '../../../lab/sample.js';
+import { type SecretSample, signedSample } from '../../../lab/sample.js';
 import {
-  type Candidate,
   type Candidates,
-  candidateOf,
   candidatesOf,
   constantCandidate,
 } from '../../../lab/settle/candidates.js';
 import { maxSettling, type Settlement, settle, wholeReach } from '../../../lab/settle/settle.js';
-import { addedHeaders } from '../../../lab/solve/signed-headers.js';
 import type { Call, CliContext } from '../../command.js';
 import { inputName, printAdvice, printMessage } from '../../io.js';
-import { withProgress } from '../../output/progress.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
 import { CheckFailedError } from '../../report-error.js';
@@ -47,6 +39,7 @@ import { askPlatform, connectToAsk, productionReach } from '../../request/ask-pl
 import { commandOf, withFlags } from '../../request/command-text.js';
 import { headerCommand, settingSources } from '../../request/deployment.js';
 import { saveSigners } from '../../request/resolve-signing.js';
+import { searchRules } from '../../request/search-rules.late.js';
 import { runChecks } from '../doctor/index.js';
 import { readSignedInputs } from '../sign/sample-input.js';
 
@@ -136,6 +129,19 @@ function severalApps(
     ),
   });
 }
+
+/** Headers that clients, browsers and proxies add by themselves. */
+const addedHeaders = new RegExp(
+  '^(?:' +
+    ':.*|accept|accept-.*|alt-used|baggage|cache-control|cdn-loop|cf-.*|connection|' +
+    'content-(?:encoding|length)|dnt|expect|forwarded|host|http2-settings|if-.*|keep-alive|max-forwards|' +
+    'origin|postman-token|pragma|priority|proxy-.*|purpose|range|referer|save-data|sec-.*|te|traceparent|' +
+    'tracestate|trailer|transfer-encoding|true-client-ip|upgrade|upgrade-insecure-requests|user-agent|via|' +
+    'x-amzn-trace-id|x-b3-.*|x-client-data|x-cloud-trace-context|x-envoy-.*|x-forwarded-.*|x-http2-.*|' +
+    'x-real-ip|x-requested-with' +
+    ')$',
+  'i',
+);
 
 /** Headers of one request, besides those that clients and proxies add. */
 const ofOneRequest = /^(?:(?:access-control|content)-.*|x-(?:request|correlation|trace)-id)$/i;
@@ -254,73 +260,22 @@ export async function completeProfile(
 
 /** Searches the rules that sign all samples, but for those that are kept. */
 async function findCandidates(
-  { io, signal }: CliContext,
+  context: CliContext,
   samples: readonly SecretSample[],
   kept: Partial<SigningRecipes>,
 ): Promise<Candidates> {
-  let tried = 0;
-  const onProgress = (count: number) => {
-    tried = count;
+  const { app_sign, sign } = await searchRules(context, samples, { known: kept });
+  const candidates = {
+    app_sign: app_sign === null ? [] : candidatesOf(app_sign),
+    sign: candidatesOf(sign),
   };
-  const pause = async () => {
-    await yieldToOthers();
-    signal.throwIfAborted();
-  };
-  const find = async (signature: SignatureName): Promise<Candidate[]> => {
-    const rule = kept[signature];
-    if (rule !== undefined) return [candidateOf(rule)];
-    const signed = samples.map((sample) => signedSample(signature, sample));
-    const options = {
-      pause,
-      onProgress,
-      ...(signature === 'app_sign' && { maxDigests: maxAppSignDigests }),
-    };
-    const found = candidatesOf(await findRules(signature, signed, options));
-    const [first] = signed;
-    // The operator may have issued app_sign: the platform tells.
-    const isOnly =
-      found.length === 0 && signature === 'app_sign' && signed.length === 1 && first !== undefined;
-    return isOnly ? [constantCandidate(first.signature)] : found;
-  };
-  const progressNow = () => ({
-    doing: 'searching',
-    unit: 'rules',
-    rows: tried,
-    share: null,
-    total: null,
-  });
-  return withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, async () => {
-    const sign = await find('sign');
-    const same = kept.app_sign === undefined ? sameRule(sign, samples) : [];
-    return { app_sign: same.length > 0 ? same : await find('app_sign'), sign };
-  });
-}
-
-/** The rules of `sign` that give `app_sign`, too: a platform may have one rule for both. */
-function sameRule(sign: readonly Candidate[], samples: readonly SecretSample[]): Candidate[] {
-  const signed = samples.map((sample) => signedSample('app_sign', sample));
-  return sign.filter(({ signer }) =>
-    signed.every(
-      ({ request, signature, secret }) =>
-        unlessRefused(() => signer.sign(request, secret))?.digest === signature,
-    ),
-  );
-}
-
-/**
- * Number of digests after which app_sign may be a constant, which no search finds: five times what
- * any usual rule took.
- */
-const maxAppSignDigests = 500_000;
-
-type SecretSample = Sample & { readonly secret: Secret };
-
-/** A sample as the signer of this signature sees it. */
-function signedSample(signature: SignatureName, sample: SecretSample): SignedSample {
-  const { secret } = sample;
-  if (signature === 'sign')
-    return { request: forSign(sample), signature: sample.signature ?? '', secret };
-  return { request: forAppSign(sample), signature: paramOf(sample, 'app_sign') ?? '', secret };
+  const [first] = samples;
+  const isOnly = candidates.app_sign.length === 0 && samples.length === 1 && first !== undefined;
+  const constant = isOnly ? paramOf(first, 'app_sign') : undefined;
+  // The operator may have issued app_sign: the platform tells.
+  return constant === undefined
+    ? candidates
+    : { ...candidates, app_sign: [constantCandidate(constant)] };
 }
 
 function likeliestOf({ app_sign, sign }: Candidates): Partial<SigningRecipes> {

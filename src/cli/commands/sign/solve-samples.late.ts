@@ -1,28 +1,27 @@
-import { availableParallelism } from 'node:os';
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
+// Only "sign solve" loads it.
+
+import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
+import { isObject } from '../../../core/contract/fields.js';
 import { type SigningChoice, signaturesOf } from '../../../core/signing/app-signatures.js';
-import type { SigningRecipes } from '../../../core/signing/recipe.js';
 import { paramOf, type Sample } from '../../../core/signing/request.js';
 import { UserInfoError } from '../../../core/support/errors.js';
-import { solve, TimeOver } from '../../../lab/solve/solve.js';
-import {
-  type SignedSample,
-  type SolveTask,
-  tasksForAppSign,
-  tasksForSign,
-} from '../../../lab/solve/tasks.js';
+import { quoteWhereNeeded } from '../../../core/support/shell.js';
+import type { SecretSample } from '../../../lab/sample.js';
+import { unsignedSample } from '../../../lab/samples/captured-request.js';
+import { isDigest } from '../../../lab/search.js';
 import type { Call, CliContext } from '../../command.js';
 import { printAdvice, printMessage, readJson } from '../../io.js';
-import { withProgress } from '../../output/progress.js';
 import { CheckFailedError } from '../../report-error.js';
 import { saveSigners, selectRule, selectSecret } from '../../request/resolve-signing.js';
-import { searchOnThreads } from './search-threads.js';
+import { searchRules } from '../../request/search-rules.late.js';
 import {
+  hasDoubts,
+  likeliestRules,
   type SolveReport,
   showSolveReport,
   solveFault,
   solveReportRecord,
-} from './solve-report.js';
+} from './solve-report.late.js';
 
 export interface SolveOptions {
   readonly sample?: readonly string[];
@@ -30,23 +29,14 @@ export interface SolveOptions {
   readonly pick?: readonly number[];
   /** What a document says: a file with a recipe with "?" in it. */
   readonly recipe?: string;
-  /** Digests, the text between the parts, headers in order, texts that are signed as they stand. */
-  readonly steps?: readonly string[];
-  readonly join?: string;
-  readonly headers?: readonly string[];
-  readonly constant?: readonly string[];
-  /** Milliseconds. */
-  readonly maxTime: number;
-  /** Number of threads; one per core by default. */
-  readonly jobs?: number;
   /** Name of the profile that receives the recipes. */
   readonly save?: string;
 }
 
 /**
- * Searches the recipes, prints them and saves the likeliest.
+ * Searches the rules, prints them and saves the likeliest.
  *
- * @throws CheckFailedError if no recipe fits, ProfileError if there is no such profile, before the
+ * @throws CheckFailedError if no rule fits, ProfileError if there is no such profile, before the
  * search
  */
 export async function solveSamples(
@@ -56,32 +46,69 @@ export async function solveSamples(
   const { save } = options;
   // Fails before the search if there is no such profile.
   if (save !== undefined) await context.profiles.get(save);
-  const signed: SignedSample[] = [];
+  const signed: SecretSample[] = [];
   for (const sample of samples) {
+    checkSignature(sample);
     signed.push({ ...sample, secret: await selectSecret(context, options, sample.secret) });
   }
   await checkOwnRule(context, options, signed);
-  const report = await searchRules(context, signed, options);
+  const partial = await readPartial(context, options.recipe);
+  const startedAt = Date.now();
+  const found = await searchRules(context, signed, { partial });
+  const report = { found, sampleCount: signed.length, ms: Date.now() - startedAt };
   await print(isTable ? showSolveReport(report) : solveReportRecord(report));
-  const found = likeliest(report);
-  const names = Object.keys(found);
+  const rules = likeliestRules(report);
+  const names = Object.keys(rules);
   if (save !== undefined && names.length > 0) {
-    await saveSigners(context, save, found);
+    await saveSigners(context, save, rules);
     await printMessage(io, `saved in profile "${save}": ${names.join(' and ')}`);
-    if (isAmbiguous(report)) {
-      await printMessage(
-        io,
-        'More than one rule fits. If requests are refused: add a --sample, a second request.',
-      );
-    }
   }
   const fault = solveFault(report, options.profile ?? save);
   if (fault !== null) throw fault;
+  await adviseSettling(context, options, report);
   if (!isTable) return;
   const rule = save === undefined ? '--recipe -' : `-p ${save}`;
   const hint =
     save === undefined ? 'As source code, pipe the output of --json into:' : 'As source code:';
   await printAdvice(io, { hint, commands: [`userinfo sign export --lang python ${rule}`] });
+}
+
+/**
+ * @throws SampleError for a request without a signature, InvalidInputError for one that is no
+ * digest
+ */
+function checkSignature(sample: Sample): void {
+  const { signature } = sample;
+  if (signature === null) throw unsignedSample(sample);
+  if (!isDigest(signature))
+    throw new InvalidInputError(`${quoteName(signature)} is no digest in hex or base64`);
+}
+
+/**
+ * The recipes that a document gives, by the signature that they are for; one alone is that of
+ * `sign`.
+ */
+async function readPartial(
+  context: CliContext,
+  file: string | undefined,
+): Promise<Partial<Record<'app_sign' | 'sign', unknown>>> {
+  if (file === undefined) return {};
+  const json = await readJson(context, file);
+  const isPair = isObject(json) && ('app_sign' in json || 'sign' in json);
+  return isPair ? json : { sign: json };
+}
+
+/** Says what settles the doubts that the samples leave. */
+async function adviseSettling(
+  { io }: CliContext,
+  { save, profile = save }: Call<SolveOptions>['options'],
+  report: SolveReport,
+): Promise<void> {
+  if (!hasDoubts(report)) return;
+  const requests = report.sampleCount === 1 ? 'The request leaves' : 'The requests leave';
+  const hint = `${requests} more than one rule. Add a request that settles it (--sample), or ask a test deployment:`;
+  const name = quoteWhereNeeded(profile ?? 'shop');
+  await printAdvice(io, { hint, commands: [`userinfo sign try -p ${name} --save ${name}`] });
 }
 
 /**
@@ -93,7 +120,7 @@ export async function solveSamples(
 async function checkOwnRule(
   context: CliContext,
   { save, recipe, ...options }: Call<SolveOptions>['options'],
-  samples: readonly SignedSample[],
+  samples: readonly SecretSample[],
 ): Promise<void> {
   const own = await selectRule(
     context,
@@ -118,7 +145,7 @@ async function checkOwnRule(
 }
 
 /** Whether a rule gives every signature that a sample has. */
-function signsAll(signing: SigningChoice, sample: SignedSample): boolean {
+function signsAll(signing: SigningChoice, sample: SecretSample): boolean {
   const signatures = signaturesOf(signing, sample, sample.signParam);
   const received = signatures.map(({ name }) =>
     name === sample.signParam ? sample.signature : paramOf(sample, name),
@@ -131,81 +158,4 @@ function signsAll(signing: SigningChoice, sample: SignedSample): boolean {
       throw error;
     }
   });
-}
-
-/** The time that a search may take, as a multiple of the machine's time that it may use. */
-const maxWaiting = 3;
-
-/** Searches `app_sign` first, for at most half of the time, then the signature itself. */
-export async function searchRules(
-  context: CliContext,
-  signed: readonly SignedSample[],
-  options: Pick<
-    SolveOptions,
-    'maxTime' | 'jobs' | 'recipe' | 'steps' | 'join' | 'headers' | 'constant'
-  >,
-): Promise<SolveReport> {
-  const { io, signal } = context;
-  const {
-    maxTime,
-    jobs = availableParallelism(),
-    steps,
-    join,
-    headers,
-    constant: constants,
-  } = options;
-  const recipe = options.recipe === undefined ? undefined : await readJson(context, options.recipe);
-  const hints = { recipe, steps, join, headers, constants };
-  const tasks = tasksForSign(signed, hints);
-  const appTasks = tasksForAppSign(signed);
-  const startedAt = Date.now();
-  const cpuAt = process.cpuUsage();
-  const cpuMs = () => {
-    const { user, system } = process.cpuUsage(cpuAt);
-    return (user + system) / 1000;
-  };
-  let tried = 0;
-  const onProgress = (count: number) => {
-    tried = count;
-  };
-  const progressNow = () => {
-    const share = Math.min(1, cpuMs() / jobs / maxTime);
-    return { doing: 'searching', unit: 'recipes', rows: tried, share, total: null };
-  };
-  return withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, async () => {
-    const solveBy = async (share: number, wanted: readonly SolveTask[]) => {
-      // Work counts, not time: a busy machine gets up to three times as long.
-      const timeLeft = () =>
-        Math.min(
-          maxTime * share - cpuMs() / jobs,
-          startedAt + maxWaiting * maxTime * share - Date.now(),
-        );
-      const search = searchOnThreads({ jobs, signal, timeLeft, onProgress });
-      const pause = async () => {
-        await yieldToOthers();
-        signal.throwIfAborted();
-        if (timeLeft() <= 0) throw new TimeOver();
-      };
-      return solve(wanted, search, pause, wanted === tasks ? hints : {});
-    };
-    const appSign = appTasks && (await solveBy(1 / 2, appTasks));
-    const sign = await solveBy(1, tasks);
-    const name = signed[0]?.signParam ?? 'sign';
-    const ms = Date.now() - startedAt;
-    return { name, samples: signed, sign, appSign, ms, cpuShare: cpuMs() / Math.max(1, ms) / jobs };
-  });
-}
-
-/** The likeliest rule of each signature. */
-export function likeliest({ name, sign, appSign }: SolveReport): Partial<SigningRecipes> {
-  const app_sign = (name === 'app_sign' ? sign : appSign)?.fits[0]?.recipe;
-  const own = name === 'app_sign' ? undefined : sign.fits[0]?.recipe;
-  return { ...(app_sign && { app_sign }), ...(own && { sign: own }) };
-}
-
-/** Whether another rule may be the right one: it fits all samples, too, or it was not listed. */
-export function isAmbiguous({ sign, appSign }: SolveReport): boolean {
-  return [sign, appSign].some(
-    (solution) => solution && (solution.fits.length > 1 || solution.isCutShort),
-  );
 }

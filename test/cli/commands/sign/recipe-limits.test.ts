@@ -118,7 +118,14 @@ const places: Readonly<Record<string, (recipe: RecipeJson) => string | Promise<s
   'a pair of recipes': (recipe) =>
     refusal(['sign', 'explain', '--recipe', file({ ...defaultRecipes, sign: recipe }), url]),
   'a report of sign solve': (recipe) =>
-    refusal(['sign', 'export', '--lang', 'php', '--recipe', file({ fits: [{ recipe }] })]),
+    refusal([
+      'sign',
+      'export',
+      '--lang',
+      'php',
+      '--recipe',
+      file({ signing: { sign: recipe }, groups: {} }),
+    ]),
   'a platform file': (recipe) =>
     refusal(['profile', 'set', 'shop', '--platform', file({ signing: { sign: recipe } })]),
   'the platform of a service': (recipe) =>

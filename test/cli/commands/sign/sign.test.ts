@@ -375,15 +375,15 @@ describe('sign export', () => {
     const recipe = { message: ['$params'], steps: ['md5'] };
     const named = await run('--lang', 'java', '--recipe', file('rule.json', recipe));
     expect(named.stdout).toContain('// The signing rule of the file "rule.json"');
-    const [first, other] = [{ recipe, app_sign: recipe }, { recipe }];
-    const report = { fits: [first, other], app_sign: { fits: [other, other, other] } };
+    const signing = { app_sign: recipe, sign: recipe };
+    const report = { signing, groups: { app_sign: [{}, {}, {}], sign: [{}, {}] } };
     const piped = ['sign', 'export', '--lang', 'php', '--recipe', '-'];
     const found = await machine.run(piped, { stdin: JSON.stringify(report) });
     expect(found.stdout).toContain('// 3 rules fit the samples');
     expect(found.stdout).toMatch(/function app_sign\(.*function sign\(/s);
-    const nothing = await machine.run(piped, { stdin: '{"fits": []}' });
+    const nothing = await machine.run(piped, { stdin: '{"signing": {}, "groups": {"sign": []}}' });
     expect(nothing).toMatchObject({ status: 2, stdout: '' });
-    expect(nothing.stderr).toContain('the search found no recipe');
+    expect(nothing.stderr).toContain('the search found no rule for sign');
   });
 
   it('refuses what it cannot export, and other languages, with status 2', async () => {
