@@ -220,13 +220,13 @@ describe('sign solve', () => {
     const both = await machine.run([...solve, '--pick', '1,2', '--json'], { env });
     expect(both).toMatchObject({ status: 0 });
     expect(both.stderr).toContain(
-      'taken: GET /x (lines of a log, line 1)\ntaken: GET /x (lines of a log, line 2)\n',
+      'taken: GET /x (a line of a log, line 1)\ntaken: GET /x (a line of a log, line 2)\n',
     );
     const verify = ['sign', 'verify', '--sample', log, '--recipe', 'sorted-md5', '--json'];
     const verified = await machine.run([...verify, '--pick', '2'], { env });
     expect(verified).toMatchObject({
       status: 0,
-      stderr: 'taken: GET /x (lines of a log, line 2)\n',
+      stderr: 'taken: GET /x (a line of a log, line 2)\n',
     });
     expect(JSON.parse(verified.stdout)).toMatchObject({
       right: true,
