@@ -1,6 +1,6 @@
 import { quoteName } from '../../core/contract/errors.js';
 import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
-import type { Sql, SqlDriver } from './sql-driver.js';
+import { oneLine, type Sql, type SqlDriver } from './sql-driver.js';
 
 /**
  * A schema in steps. A released step never changes, and only adds to the tables: programs of an
@@ -117,11 +117,14 @@ async function applySteps(sql: Sql, schema: Schema): Promise<number> {
 
 /** Tables of an extension may be there. */
 async function refuseForeignTables(sql: Sql, owner: string): Promise<void> {
-  const tables =
-    await sql.all(`SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace
-    AND relkind IN ('r', 'p') AND oid NOT IN (SELECT objid FROM pg_depend WHERE deptype = 'e')`);
-  if (tables.length === 0 || tables.some(({ relname }) => String(relname).startsWith('userinfo_')))
-    return;
+  const tables = await sql.all(oneLine`
+    SELECT relname
+    FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace
+      AND relkind IN ('r', 'p')
+      AND oid NOT IN (SELECT objid FROM pg_depend WHERE deptype = 'e')`);
+  if (tables.length === 0) return;
+  if (tables.some(({ relname }) => String(relname).startsWith('userinfo_'))) return;
   throw new StartError('the database holds the tables of another application', {
     hint: `Use a separate database for ${owner}.`,
   });

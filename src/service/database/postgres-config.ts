@@ -43,8 +43,8 @@ const answerGraceMs = 1000;
  */
 const workGraceMs = 500;
 
-/** Maximum wait for a connection, free or new, in milliseconds, unless the URL sets another. */
-const connectTimeoutMs = 3000;
+/** Maximum wait for a connection, free or new, unless the URL sets another. */
+const defaultConnectTimeoutSeconds = 3;
 
 /** Time for which an idle connection is kept, in milliseconds. */
 const idleTimeoutMs = 60_000;
@@ -75,34 +75,36 @@ const integerTypes = new Set([20, 21, 23]);
  * @throws StartError that shows nothing of an invalid URL
  */
 export function postgresConfig(url: string): PostgresConfig {
-  const { given, clients } = readUrl(url);
-  const { pgbouncer, target_session_attrs, connect_timeout, ...settings } = given;
+  const { urlSettings, clients } = readUrl(url);
+  const { pgbouncer, target_session_attrs, connect_timeout, ...settings } = urlSettings;
   const hosts = clients.map(({ host, port }) => ({ host, port }));
   const isPooled = pgbouncer === 'true';
-  const statementTimeoutMs = Number(given.statement_timeout ?? defaultStatementTimeoutMs);
-  const connectTimeout =
-    connect_timeout === undefined ? connectTimeoutMs : Number(connect_timeout) * 1000;
-  return {
+  const statementTimeoutMs = Number(settings.statement_timeout ?? defaultStatementTimeoutMs);
+  const connectTimeoutMs = Number(connect_timeout ?? defaultConnectTimeoutSeconds) * 1000;
+  const config: PostgresConfig = {
     application_name: 'userinfo',
     ...settings,
     ...passwordFrom(clients),
     ...verifiedTls(settings, hosts),
-    ...(target_session_attrs === 'read-write' && {
-      onConnect: (client) => refuseStandby(client as PostgresClient, connectTimeout),
-    }),
     hosts,
     isPooled,
     answerMs: statementTimeoutMs + answerGraceMs,
-    workMs: Math.max(statementTimeoutMs, connectTimeout) + workGraceMs,
+    workMs: Math.max(statementTimeoutMs, connectTimeoutMs) + workGraceMs,
     types: valueTypes,
     // BEGIN is sent together with the first statement.
     pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis,
-    connectionTimeoutMillis: connectTimeout,
+    connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: idleTimeoutMs,
     maxLifetimeSeconds,
-    ...(isPooled ? {} : sessionTimeouts(statementTimeoutMs)),
+  };
+  // PgBouncer refuses these settings at the start of a session.
+  if (!isPooled) Object.assign(config, sessionTimeouts(statementTimeoutMs));
+  if (target_session_attrs !== 'read-write') return config;
+  return {
+    ...config,
+    onConnect: (client) => refuseStandby(client as PostgresClient, connectTimeoutMs),
   };
 }
 
@@ -110,17 +112,21 @@ export function postgresConfig(url: string): PostgresConfig {
  * TLS with a verified certificate to another machine, unless `sslmode` of the URL or PGSSLMODE says
  * otherwise.
  */
-function verifiedTls(given: ClientConfig, hosts: readonly PostgresHost[]): Pick<PoolConfig, 'ssl'> {
-  const isHere = hosts.every(({ host }) => host.startsWith('/') || isLoopback(urlHost(host)));
-  const mode = given.ssl === undefined ? env.PGSSLMODE : '';
-  // `pg` takes another one for no TLS.
-  if (mode && !sslModes[0].test(mode)) {
-    throw new StartError(`PGSSLMODE can be ${sslModes[1]}`);
+function verifiedTls(
+  settings: ClientConfig,
+  hosts: readonly PostgresHost[],
+): Pick<PoolConfig, 'ssl'> {
+  if (settings.ssl !== undefined) return {};
+  const mode = env.PGSSLMODE;
+  if (mode) {
+    // `pg` takes another one for no TLS.
+    if (!sslModes.pattern.test(mode)) throw new StartError(`PGSSLMODE can be ${sslModes.words}`);
+    return {};
   }
-  return given.ssl !== undefined || mode || isHere ? {} : { ssl: true };
+  const isHere = hosts.every(({ host }) => host.startsWith('/') || isLoopback(urlHost(host)));
+  return isHere ? {} : { ssl: true };
 }
 
-/** PgBouncer refuses them at the start of a session. */
 function sessionTimeouts(statementTimeoutMs: number): ClientConfig {
   return {
     statement_timeout: statementTimeoutMs,
@@ -134,8 +140,9 @@ function sessionTimeouts(statementTimeoutMs: number): ClientConfig {
 export function describePostgres(url: string): string {
   const { clients } = readUrl(url);
   const hosts = clients.map(({ host, port }) => `${urlHost(host)}:${port}`).join(',');
-  const [{ user, database } = {}] = clients;
-  return `postgres://${user === undefined ? '' : `${user}@`}${hosts}/${database ?? ''}`;
+  const [{ user, database = '' } = {}] = clients;
+  const login = user === undefined ? '' : `${user}@`;
+  return `postgres://${login}${hosts}/${database}`;
 }
 
 interface UrlSettings extends ClientConfig {
@@ -145,18 +152,29 @@ interface UrlSettings extends ClientConfig {
   readonly connect_timeout?: string;
 }
 
+/** The values that an option of the URL can have. */
+interface OptionValues {
+  readonly pattern: RegExp;
+  /** The same in words: `it can be …`. */
+  readonly words: string;
+}
+
 /** The values of `sslmode` and PGSSLMODE. */
-const sslModes = [
-  /^(?:disable|prefer|require|verify-ca|verify-full|no-verify)$/,
-  'verify-full, or disable for no TLS; prefer, require and verify-ca verify as verify-full does',
-] as const;
+const sslModes: OptionValues = {
+  pattern: /^(?:disable|prefer|require|verify-ca|verify-full|no-verify)$/,
+  words:
+    'verify-full, or disable for no TLS; prefer, require and verify-ca verify as verify-full does',
+};
 
 /** The values of options that would otherwise do nothing, or something else, without a word. */
-const optionValues: Readonly<Record<string, readonly [RegExp, string]>> = {
-  statement_timeout: [/^[1-9]\d{0,8}$/, 'a number of milliseconds, such as 5000'],
-  target_session_attrs: [/^(?:any|read-write)$/, 'any or read-write'],
-  pgbouncer: [/^(?:true|false)$/, 'true or false'],
-  connect_timeout: [/^[1-9]\d{0,5}$/, 'a number of seconds, such as 10'],
+const optionValues: Readonly<Record<string, OptionValues>> = {
+  statement_timeout: {
+    pattern: /^[1-9]\d{0,8}$/,
+    words: 'a number of milliseconds, such as 5000',
+  },
+  target_session_attrs: { pattern: /^(?:any|read-write)$/, words: 'any or read-write' },
+  pgbouncer: { pattern: /^(?:true|false)$/, words: 'true or false' },
+  connect_timeout: { pattern: /^[1-9]\d{0,5}$/, words: 'a number of seconds, such as 10' },
   sslmode: sslModes,
 };
 
@@ -165,7 +183,7 @@ const optionValues: Readonly<Record<string, readonly [RegExp, string]>> = {
  * completed it.
  */
 function readUrl(url: string): {
-  readonly given: UrlSettings;
+  readonly urlSettings: UrlSettings;
   readonly clients: readonly Client[];
 } {
   // With an unescaped / ? or # in the password, the rest of it would become part of the host.
@@ -175,24 +193,19 @@ function readUrl(url: string): {
   const [, start = '', servers = '', end = ''] =
     /^([^:]+:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s.exec(url) ?? [];
   const parsed = servers.split(',').map((server) => parseUrl(start + server + end));
-  const [given = {}] = parsed;
-  for (const [name, [pattern, values]] of Object.entries(optionValues)) {
-    const value = (given as Readonly<Record<string, unknown>>)[name];
+  const [urlSettings = {}] = parsed;
+  for (const [name, { pattern, words }] of Object.entries(optionValues)) {
+    const value = (urlSettings as Readonly<Record<string, unknown>>)[name];
     if (value === undefined || pattern.test(String(value))) continue;
-    throw new StartError(`the URL of the database is invalid: ${name} can be ${values}`);
+    throw new StartError(`the URL of the database is invalid: ${name} can be ${words}`);
   }
-  return { given, clients: parsed.map((config) => new Client(config)) };
+  return { urlSettings, clients: parsed.map((config) => new Client(config)) };
 }
 
 /** Hides the error of the parser: it may show the URL. */
 function parseUrl(url: string): UrlSettings {
-  // They mean this already; the parser would print a warning, which advises to verify less.
-  const isCompatible = /[?&]uselibpqcompat=/.test(url);
-  const plain = isCompatible
-    ? url
-    : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/g, '$1verify-full');
   try {
-    return parseIntoClientConfig(plain);
+    return parseIntoClientConfig(withVerifyFull(url));
   } catch (error) {
     const { syscall, code } = error as NodeJS.ErrnoException;
     if (syscall === undefined) throw unreadableUrl();
@@ -202,9 +215,21 @@ function parseUrl(url: string): UrlSettings {
   }
 }
 
+/**
+ * Writes `verify-full` for the modes that mean it already: the parser would print a warning for
+ * them, which advises to verify less.
+ */
+function withVerifyFull(url: string): string {
+  const isCompatible = /[?&]uselibpqcompat=/.test(url);
+  if (isCompatible) return url;
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/g, '$1verify-full');
+}
+
 function unreadableUrl(): StartError {
   return new StartError('the URL of the database is invalid', {
-    hint: 'Write it as postgres://user@host:5432/database, special characters percent-encoded, the password in PGPASSWORD.',
+    hint:
+      'Write it as postgres://user@host:5432/database, special characters percent-encoded,' +
+      ' the password in PGPASSWORD.',
   });
 }
 
@@ -214,7 +239,7 @@ function passwordFrom([first]: readonly Client[]): Pick<PoolConfig, 'password'> 
   // pg passes on the server; its types do not say so.
   const password = (server: Client) =>
     new Promise<string>((resolve) => {
-      pgpass(server, (found) => resolve(found ?? ''));
+      pgpass(server, (entry) => resolve(entry ?? ''));
     });
   return { password: password as () => Promise<string> };
 }

@@ -163,8 +163,6 @@ export function notInTime(): StoreUnavailableError {
 export function outcomeUnknown(cause?: Error): StoreUnavailableError {
   return new StoreUnavailableError(
     'the database did not confirm a commit: the work may be stored',
-    {
-      cause,
-    },
+    { cause },
   );
 }

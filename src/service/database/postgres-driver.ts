@@ -5,8 +5,15 @@ import { StartError } from './errors.js';
 import { lockTimeoutMs, postgresConfig } from './postgres-config.js';
 import type { PostgresConnection } from './postgres-connection.js';
 import { ConflictError, ConnectionLostError, LockTimeoutError } from './postgres-errors.js';
-import { openPool } from './postgres-pool.js';
-import { checkValues, type Sql, type SqlDriver, type SqlParameter } from './sql-driver.js';
+import { PostgresPool } from './postgres-pool.js';
+import {
+  checkValues,
+  oneLine,
+  type PoolUsage,
+  type Sql,
+  type SqlDriver,
+  type SqlParameter,
+} from './sql-driver.js';
 
 export { describePostgres } from './postgres-config.js';
 
@@ -28,11 +35,11 @@ const unixEpoch = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
 /** Maximum number of rows in one statement, whose duration is limited. */
 const maxRows = 1000;
 
-/**
- * Maximum number of runs of a unit of work that the database aborts, and of one that loses its
- * connection.
- */
-const [maxConflicts, maxConnections] = [5, 2];
+/** Maximum number of runs of a unit of work that the database aborts. */
+const maxConflicts = 5;
+
+/** Maximum number of runs of one that loses its connection. */
+const maxConnections = 2;
 
 /** Each pause before another run is this much longer, in milliseconds. */
 const pauseStepMs = 5;
@@ -41,10 +48,11 @@ const pauseStepMs = 5;
 const maxLockedMs = 5000;
 
 /**
- * The pause before such work is run again, without a connection: twice as long each time, up to the
- * longest.
+ * The pause before such work is run again, without a connection, in milliseconds: twice as long
+ * each time, up to the longest.
  */
-const [firstLockPauseMs, maxLockPauseMs] = [50, 400];
+const firstLockPauseMs = 50;
+const maxLockPauseMs = 400;
 
 /**
  * Opens a database by URL: PostgreSQL, or one that speaks its protocol. Transactions are READ
@@ -59,21 +67,78 @@ export async function openPostgresDriver(
   { poolSize = 10, probe }: PostgresOptions,
 ): Promise<SqlDriver> {
   const { isPooled, workMs, ...config } = postgresConfig(url);
-  const pool = openPool(config, poolSize, isPooled ? limitLockWait + probe : probe);
-  /**
-   * The statements as PostgreSQL understands them, with the names under which they are prepared.
-   */
-  const known = new Map<string, QueryConfig>();
+  const pool = new PostgresPool(config, poolSize, isPooled ? limitLockWait + probe : probe);
+  const driver = new PostgresDriver(pool, new PreparedStatements(isPooled), workMs);
+  try {
+    await driver.read(checkServer);
+    return driver;
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+}
 
-  async function run<T>(
-    deadline = Number.POSITIVE_INFINITY,
+class PostgresDriver implements SqlDriver {
+  readonly engine = 'postgres';
+  readonly purgeRows = 5000;
+  readonly #pool: PostgresPool;
+  readonly #statements: PreparedStatements;
+  readonly #workMs: number;
+
+  /** `workMs` is the maximum duration of a request, in milliseconds. */
+  constructor(pool: PostgresPool, statements: PreparedStatements, workMs: number) {
+    this.#pool = pool;
+    this.#statements = statements;
+    this.#workMs = workMs;
+  }
+
+  read<T>(work: (sql: Sql) => Promise<T>, deadline?: number): Promise<T> {
+    return this.#run((connection) => work(this.#sqlOver(connection)), deadline);
+  }
+
+  write<T>(work: (sql: Sql) => Promise<T>, deadline?: number): Promise<T> {
+    return this.#run(
+      (connection) => inTransaction(connection, () => work(this.#sqlOver(connection))),
+      deadline,
+    );
+  }
+
+  /** Without BEGIN and COMMIT, which cost two round trips. */
+  writeOnce<Row>(
+    statement: string,
+    values: readonly SqlParameter[],
+    deadline?: number,
+  ): Promise<readonly Row[]> {
+    return this.#run(async (connection) => {
+      const { rows } = await connection.commit(this.#statements.withValues(statement, values));
+      return rows;
+    }, deadline);
+  }
+
+  newDeadline(): number {
+    return performance.now() + this.#workMs;
+  }
+
+  /** PostgreSQL does this itself. */
+  async checkpoint(): Promise<void> {}
+
+  connections(): PoolUsage {
+    return this.#pool.usage();
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  async #run<T>(
     work: (connection: PostgresConnection) => Promise<T>,
+    deadline = Number.POSITIVE_INFINITY,
   ): Promise<T> {
     const lockedUntil = Math.min(performance.now() + maxLockedMs, deadline);
     let lockPauseMs = firstLockPauseMs;
     for (let runs = 1; ; runs++) {
       try {
-        return await pool.use(work, deadline);
+        return await this.#pool.use(work, deadline);
       } catch (error) {
         if (error instanceof LockTimeoutError) {
           if (performance.now() + lockPauseMs > lockedUntil) throw error;
@@ -87,9 +152,9 @@ export async function openPostgresDriver(
     }
   }
 
-  function sqlOver(connection: PostgresConnection): Sql {
+  #sqlOver(connection: PostgresConnection): Sql {
     const query = async (statement: string, values: readonly SqlParameter[] = []) =>
-      await connection.query(prepared(statement, values));
+      await connection.query(this.#statements.withValues(statement, values));
     return {
       run: async (statement, values) => (await query(statement, values)).rowCount ?? 0,
       all: async (statement, values) => (await query(statement, values)).rows,
@@ -103,45 +168,32 @@ export async function openPostgresDriver(
       },
     };
   }
+}
 
-  /** A statement with its values, as PostgreSQL understands it. */
-  function prepared(statement: string, values: readonly SqlParameter[]): string | QueryConfig {
+/** The statements as PostgreSQL understands them, with the names under which they are prepared. */
+class PreparedStatements {
+  readonly #isPooled: boolean;
+  readonly #byStatement = new Map<string, QueryConfig>();
+
+  /** Nothing is prepared if a pooler gives each transaction another session. */
+  constructor(isPooled: boolean) {
+    this.#isPooled = isPooled;
+  }
+
+  /** @throws TypeError for a value that cannot be stored as it is */
+  withValues(statement: string, values: readonly SqlParameter[]): string | QueryConfig {
     checkValues(values);
-    const config = known.get(statement) ?? learn(statement);
+    const config = this.#configOf(statement);
     return values.length === 0 ? config.text : { ...config, values: [...values] };
   }
 
-  function learn(statement: string): QueryConfig {
+  #configOf(statement: string): QueryConfig {
+    const cached = this.#byStatement.get(statement);
+    if (cached !== undefined) return cached;
     const text = statement.replaceAll('unixepoch()', unixEpoch).replace(withoutRowId, '');
-    const learnt = { text, ...(!isPooled && { name: nameOf(text) }) };
-    known.set(statement, learnt);
-    return learnt;
-  }
-
-  const driver: SqlDriver = {
-    engine: 'postgres',
-    purgeRows: 5000,
-    newDeadline: () => performance.now() + workMs,
-    read: (work, deadline) => run(deadline, (connection) => work(sqlOver(connection))),
-    write: (work, deadline) =>
-      run(deadline, (connection) => inTransaction(connection, () => work(sqlOver(connection)))),
-    /** Without BEGIN and COMMIT, which cost two round trips. */
-    writeOnce: (statement, values, deadline) =>
-      run(
-        deadline,
-        async (connection) => (await connection.commit(prepared(statement, values))).rows,
-      ),
-    /** PostgreSQL does this itself. */
-    checkpoint: async () => {},
-    connections: pool.usage,
-    close: pool.close,
-  };
-  try {
-    await driver.read(checkServer);
-    return driver;
-  } catch (error) {
-    await driver.close();
-    throw error;
+    const config: QueryConfig = this.#isPooled ? { text } : { text, name: nameOf(text) };
+    this.#byStatement.set(statement, config);
+    return config;
   }
 }
 
@@ -165,9 +217,9 @@ function nameOf(text: string): string {
 const oldestVersion = 15;
 
 async function checkServer(sql: Sql): Promise<void> {
-  const [row] = await sql.all(
-    "SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS version",
-  );
+  const [row] = await sql.all(oneLine`
+    SELECT current_setting('server_encoding') AS encoding,
+      current_setting('server_version_num') AS version`);
   const version = Math.floor(Number(row?.version) / 10_000);
   if (version < oldestVersion) {
     throw new StartError(`the database is PostgreSQL ${version}`, {

@@ -1,5 +1,20 @@
 import { textFault } from '../../core/contract/unsafe-text.js';
 
+/**
+ * A statement that is written in several lines, as one line: so the log of a server shows it.
+ * Brackets at the end or the start of a line have no space inside.
+ */
+export function oneLine(
+  texts: TemplateStringsArray,
+  ...parts: readonly (string | number)[]
+): string {
+  const statement = String.raw({ raw: texts }, ...parts).trim();
+  return statement
+    .replace(/\(\s*\n\s*/g, '(')
+    .replace(/\s*\n\s*\)/g, ')')
+    .replace(/\s*\n\s*/g, ' ');
+}
+
 /** A value of a statement or of a row. Numbers are safe integers. */
 type SqlValue = string | number | null;
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
 import { isSystemError } from '../../core/support/errors.js';
 import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
-import { checkValues, type SqlParameter } from './sql-driver.js';
+import { checkValues, oneLine, type SqlParameter } from './sql-driver.js';
 import { needsReconnect, translateSqliteError } from './sqlite-errors.js';
 
 /** `node:sqlite`, or the package that has the same interface. */
@@ -11,12 +11,13 @@ export type SqliteLibrary = Pick<typeof import('@photostructure/sqlite'), 'Datab
 
 interface Prepared {
   readonly statement: StatementSyncInstance;
-  /** Number of parameters. */
-  readonly values: number;
+  readonly parameterCount: number;
 }
 
-const tableNames =
-  "SELECT name FROM store.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+const tableNames = oneLine`
+  SELECT name
+  FROM store.sqlite_schema
+  WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`;
 
 /**
  * What SQLite sets aside of a large change stays in memory: it is about persons, and a folder for
@@ -84,14 +85,11 @@ export class SqliteConnection {
    */
   checkFile(): void {
     if (this.#identity === null) return;
-    const found = fileIdentity(this.#path);
-    if (found === this.#identity) return;
+    const identity = fileIdentity(this.#path);
+    if (identity === this.#identity) return;
     this.#detach();
-    throw new StoreUnavailableError(
-      found === null
-        ? 'the database file is gone'
-        : 'the database file was replaced while it was in use',
-    );
+    if (identity === null) throw new StoreUnavailableError('the database file is gone');
+    throw new StoreUnavailableError('the database file was replaced while it was in use');
   }
 
   /** Whether the connection is closed, or may have read wrong data. */
@@ -176,9 +174,7 @@ export class SqliteConnection {
     if (tables.some(({ name }) => name === 'userinfo_migrations')) return true;
     throw new StartError(
       `cannot open the database ${file}: it holds the tables of another application`,
-      {
-        hint: 'Use a separate database for the service.',
-      },
+      { hint: 'Use a separate database for the service.' },
     );
   }
 
@@ -190,9 +186,10 @@ export class SqliteConnection {
     checkValues(values);
     if (!this.#database.isOpen) throw new StoreUnavailableError('the database is closed');
     try {
-      const { statement, values: wanted } = this.#prepare(sql);
-      if (values.length !== wanted)
-        throw new RangeError(`${wanted} values wanted, ${values.length} given`);
+      const { statement, parameterCount } = this.#prepare(sql);
+      if (values.length !== parameterCount) {
+        throw new RangeError(`${parameterCount} values wanted, ${values.length} given`);
+      }
       return use(statement);
     } catch (error) {
       if (needsReconnect(error)) this.#isBroken = true;
@@ -201,8 +198,8 @@ export class SqliteConnection {
   }
 
   #prepare(sql: string): Prepared {
-    const known = this.#prepared.get(sql);
-    if (known !== undefined) return known;
+    const cached = this.#prepared.get(sql);
+    if (cached !== undefined) return cached;
     // Without a schema, CREATE would use the in-memory database. A transaction that writes locks
     // every row. SQLite numbers `$2` by its appearance, `?2` by its number.
     const inStore = sql
@@ -213,7 +210,7 @@ export class SqliteConnection {
       .replace(/\$(?=\d)/g, '?');
     const prepared = {
       statement: this.#database.prepare(inStore),
-      values: new Set(sql.match(/\$\d+/g)).size,
+      parameterCount: new Set(sql.match(/\$\d+/g)).size,
     };
     this.#prepared.set(sql, prepared);
     return prepared;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { describeSystemError, isSystemError } from '../../core/support/errors.js';
 import { StartError, StoreUnavailableError } from './errors.js';
-import type { Sql, SqlDriver } from './sql-driver.js';
+import type { Sql, SqlDriver, SqlParameter } from './sql-driver.js';
 import { SqliteConnection, type SqliteLibrary } from './sqlite-connection.js';
 import { isBusy } from './sqlite-errors.js';
 
@@ -10,32 +10,6 @@ export interface SqliteOptions {
   readonly create?: boolean;
   /** Maximum wait for a lock of another process, in milliseconds. */
   readonly busyTimeoutMs?: number;
-}
-
-/**
- * Loads the native SQLite of this package, or, where it has none for this system, the one of Node
- * itself.
- */
-async function loadSqlite(file: string): Promise<SqliteLibrary> {
-  try {
-    return await import('@photostructure/sqlite');
-  } catch (cause) {
-    const own = process.getBuiltinModule('node:sqlite');
-    if (own !== undefined) return own as unknown as SqliteLibrary;
-    const system = `${process.platform}-${process.arch}`;
-    const problem = `there is no SQLite for ${system} beside the program, and Node ${process.version} has none`;
-    throw new StartError(`cannot open the database ${file}: ${problem}`, {
-      hint: 'Use Node 22.13 or later, or a database of PostgreSQL. A bundler must leave userinfo-exchange/service as it is (external).',
-      cause,
-    });
-  }
-}
-
-/** A unit of work that waits for a commit. */
-interface Job {
-  readonly work: (sql: Sql) => Promise<unknown>;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 const defaultBusyTimeoutMs = 5000;
@@ -64,18 +38,58 @@ export async function openSqliteDriver(
       busyTimeoutMs,
       async () => new SqliteConnection(library, file, create),
     );
-    return driverOver(connection, busyTimeoutMs);
+    return new SqliteDriver(connection, busyTimeoutMs);
   } catch (error) {
-    const isKnown = error instanceof StoreUnavailableError;
-    if (!isKnown && !isSystemError(error)) throw error;
-    const reason = isKnown ? error.message : describeSystemError(error);
-    throw new StartError(`cannot open the database ${file}: ${reason}`, {
-      hint:
-        (isKnown && error.hint) ||
-        'Its folder must be there and be writable; a file that is there must be an SQLite database.',
+    throw openFault(error, file);
+  }
+}
+
+/**
+ * Loads the native SQLite of this package, or, where it has none for this system, the one of Node
+ * itself.
+ */
+async function loadSqlite(file: string): Promise<SqliteLibrary> {
+  try {
+    return await import('@photostructure/sqlite');
+  } catch (cause) {
+    const builtIn = process.getBuiltinModule('node:sqlite');
+    if (builtIn !== undefined) return builtIn as unknown as SqliteLibrary;
+    const system = `${process.platform}-${process.arch}`;
+    throw new StartError(
+      `cannot open the database ${file}: there is no SQLite for ${system} beside the program,` +
+        ` and Node ${process.version} has none`,
+      {
+        hint:
+          'Use Node 22.13 or later, or a database of PostgreSQL.' +
+          ' A bundler must leave userinfo-exchange/service as it is (external).',
+        cause,
+      },
+    );
+  }
+}
+
+/** An error of opening a file, for the operator; others as they are. */
+function openFault(error: unknown, file: string): unknown {
+  const usualHint =
+    'Its folder must be there and be writable; a file that is there must be an SQLite database.';
+  if (error instanceof StoreUnavailableError) {
+    return new StartError(`cannot open the database ${file}: ${error.message}`, {
+      hint: error.hint ?? usualHint,
       cause: error,
     });
   }
+  if (!isSystemError(error)) return error;
+  return new StartError(`cannot open the database ${file}: ${describeSystemError(error)}`, {
+    hint: usualHint,
+    cause: error,
+  });
+}
+
+/** A unit of work that waits for a commit. */
+interface Job {
+  readonly work: (sql: Sql) => Promise<unknown>;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -83,105 +97,132 @@ export async function openSqliteDriver(
  * (docs/decisions/sqlite-commit.md): each unit in a savepoint of its own, answered after the
  * COMMIT.
  */
-function driverOver(opened: SqliteConnection, busyTimeoutMs: number): SqlDriver {
-  let connection = opened;
-  const sql: Sql = {
-    run: async (statement, values) => connection.run(statement, values),
-    all: async (statement, values) => connection.all(statement, values),
-    each: async (statement, rows) => rows.flatMap((values) => connection.all(statement, values)),
+class SqliteDriver implements SqlDriver {
+  readonly engine = 'sqlite';
+  /** A statement blocks the event loop. */
+  readonly purgeRows = 128;
+  readonly #busyTimeoutMs: number;
+  readonly #sql: Sql = {
+    run: async (statement, values) => this.#connection.run(statement, values),
+    all: async (statement, values) => this.#connection.all(statement, values),
+    each: async (statement, rows) =>
+      rows.flatMap((values) => this.#connection.all(statement, values)),
   };
-  const jobs: Job[] = [];
-  let committing: Promise<void> | null = null;
-  let closed = false;
+  #connection: SqliteConnection;
+  /** The jobs that no transaction has taken yet. */
+  readonly #jobs: Job[] = [];
+  #committing: Promise<void> | null = null;
+  #isClosed = false;
 
-  async function commitJobs(): Promise<void> {
-    while (jobs.length > 0) {
-      await nextTurn();
-      const taken: Job[] = [];
-      try {
-        await whenFree(busyTimeoutMs, async () => {
-          renew();
-          connection.run('BEGIN IMMEDIATE');
-        });
-        const answers = await runJobs(taken);
-        connection.run('COMMIT');
-        for (const answer of answers) answer();
-      } catch (error) {
-        connection.rollBack();
-        for (const { reject } of taken.length > 0 ? taken : jobs.splice(0))
-          reject(unavailable(error));
+  constructor(connection: SqliteConnection, busyTimeoutMs: number) {
+    this.#connection = connection;
+    this.#busyTimeoutMs = busyTimeoutMs;
+  }
+
+  read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return whenFree(this.#busyTimeoutMs, async () => {
+      // The connection is shared: inside another's transaction, its uncommitted rows would be
+      // visible.
+      while (this.#connection.inTransaction) await nextTurn();
+      this.#renew();
+      return await work(this.#sql);
+    });
+  }
+
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) {
+        reject(new StoreUnavailableError('the database is closed'));
+        return;
       }
+      this.#jobs.push({ work, resolve: resolve as Job['resolve'], reject });
+      this.#committing ??= this.#commitJobs();
+    });
+  }
+
+  writeOnce<Row>(statement: string, values: readonly SqlParameter[]): Promise<readonly Row[]> {
+    return this.write((sql) => sql.all<Row>(statement, values));
+  }
+
+  newDeadline(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
+  checkpoint(): Promise<void> {
+    return this.read(async () => this.#connection.checkpoint());
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#committing;
+    // Reads that waited for the commit come first.
+    await nextTurn();
+    this.#connection.close();
+  }
+
+  async #commitJobs(): Promise<void> {
+    while (this.#jobs.length > 0) {
+      await nextTurn();
+      await this.#commitNext();
     }
-    committing = null;
+    this.#committing = null;
+  }
+
+  /** Commits what waits now, in one transaction, and answers it. */
+  async #commitNext(): Promise<void> {
+    const taken: Job[] = [];
+    try {
+      await whenFree(this.#busyTimeoutMs, async () => {
+        this.#renew();
+        this.#connection.run('BEGIN IMMEDIATE');
+      });
+      const answers = await this.#runJobs(taken);
+      this.#connection.run('COMMIT');
+      for (const answer of answers) answer();
+    } catch (error) {
+      this.#connection.rollBack();
+      const refused = taken.length > 0 ? taken : this.#jobs.splice(0);
+      for (const { reject } of refused) reject(unavailable(error));
+    }
   }
 
   /**
    * Runs the waiting jobs, and puts them into `taken`; returns what answers each, once it is
    * durable.
    */
-  async function runJobs(taken: Job[]): Promise<(() => void)[]> {
+  async #runJobs(taken: Job[]): Promise<(() => void)[]> {
     const answers: (() => void)[] = [];
     const end = performance.now() + maxCommitMs;
-    for (let job = jobs.shift(); job !== undefined; ) {
+    do {
+      const job = this.#jobs.shift();
+      if (job === undefined) break;
       taken.push(job);
-      answers.push(await runJob(job));
-      job = performance.now() < end ? jobs.shift() : undefined;
-    }
+      answers.push(await this.#runJob(job));
+    } while (performance.now() < end);
     return answers;
   }
 
-  async function runJob({ work, resolve, reject }: Job): Promise<() => void> {
-    connection.run('SAVEPOINT job');
+  async #runJob({ work, resolve, reject }: Job): Promise<() => void> {
+    this.#connection.run('SAVEPOINT job');
     try {
-      const result = await work(sql);
-      connection.run('RELEASE job');
+      const result = await work(this.#sql);
+      this.#connection.run('RELEASE job');
       return () => resolve(result);
     } catch (error) {
       // A full disk, for one, ends the whole transaction.
-      if (!connection.inTransaction) throw error;
-      connection.run('ROLLBACK TO job');
-      connection.run('RELEASE job');
+      if (!this.#connection.inTransaction) throw error;
+      this.#connection.run('ROLLBACK TO job');
+      this.#connection.run('RELEASE job');
       return () => reject(error);
     }
   }
 
   /** Replaces an unusable connection as soon as the database can be used again. */
-  function renew(): void {
-    if (closed) return;
-    connection.checkFile();
-    if (connection.isUnusable) connection = connection.reopen();
+  #renew(): void {
+    if (this.#isClosed) return;
+    this.#connection.checkFile();
+    if (this.#connection.isUnusable) this.#connection = this.#connection.reopen();
   }
-
-  const driver: SqlDriver = {
-    engine: 'sqlite',
-    /** A statement blocks the event loop. */
-    purgeRows: 128,
-    newDeadline: () => Number.POSITIVE_INFINITY,
-    read: (work) =>
-      whenFree(busyTimeoutMs, async () => {
-        // The connection is shared: inside another's transaction, its uncommitted rows would be
-        // visible.
-        while (connection.inTransaction) await nextTurn();
-        renew();
-        return await work(sql);
-      }),
-    write: (work) =>
-      new Promise((resolve, reject) => {
-        if (closed) return reject(new StoreUnavailableError('the database is closed'));
-        jobs.push({ work, resolve: resolve as Job['resolve'], reject });
-        committing ??= commitJobs();
-      }),
-    writeOnce: (statement, values) => driver.write((sql) => sql.all(statement, values)),
-    checkpoint: () => driver.read(async () => connection.checkpoint()),
-    async close() {
-      closed = true;
-      await committing;
-      // Reads that waited for the commit come first.
-      await nextTurn();
-      connection.close();
-    },
-  };
-  return driver;
 }
 
 function unavailable(error: unknown): StoreUnavailableError {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreUnavailableError } from '../../../src/service/database/errors.js';
 import { postgresConfig } from '../../../src/service/database/postgres-config.js';
 import { openPostgresDriver } from '../../../src/service/database/postgres-driver.js';
-import { openPool } from '../../../src/service/database/postgres-pool.js';
+import { PostgresPool } from '../../../src/service/database/postgres-pool.js';
 import type { Sql, SqlDriver } from '../../../src/service/database/sql-driver.js';
 import {
   createPostgresDatabase,
@@ -156,7 +156,7 @@ describe('the PostgreSQL driver', () => {
       workMs: __,
       ...config
     } = postgresConfig(`postgres://u@127.0.0.1:${(ending.address() as AddressInfo).port}/d`);
-    const lost = openPool(config, 1, 'SELECT 1');
+    const lost = new PostgresPool(config, 1, 'SELECT 1');
     const reason = () =>
       lost.use(async () => '', Number.POSITIVE_INFINITY).catch((error: Error) => error.message);
     expect(await reason()).toBe('the database starts or shuts down');
