@@ -9,7 +9,7 @@ import {
   type UserRecord,
 } from './user-record.js';
 
-/** The data of an answer to a read. */
+/** `data` of an answer to a read, as a platform writes it (§4.1). */
 export interface AnyReadData {
   readonly union_id: string;
   readonly [name: string]: unknown;
@@ -78,54 +78,61 @@ interface View {
 
 function wholeData(view: View): AnyReadData {
   const { record, allows, shape } = view;
-  const { union_id, basic_info, login_device_info } = record;
-  const shown = (fields: object, all: readonly string[] = Object.keys(fields)) => {
-    const values = new Map(Object.entries(fields));
-    const entries = all.flatMap((name) => {
-      const value = shownValue(view, name, allows(name) ? values.get(name) : undefined);
-      return value === undefined
-        ? []
-        : [[exchangeChatPrefix(name, shape.chat_prefix), value] as const];
-    });
-    return shapeObject(Object.fromEntries(entries), shape);
-  };
-  const locationFields: readonly string[] = locationInfoKeys;
-  const deviceFields = loginDeviceFields.filter((field) =>
-    allows(locationFields.includes(field) ? 'location_info' : 'device_info'),
-  );
+  const { union_id, basic_info } = record;
   // A key that was never passed back does not exist: only fields of the table can lack a value.
   const fields = fieldsOf(record);
   const extension = [fields.extension, fields.own]
     .flatMap(Object.entries)
     .filter(([name]) => allows(name));
+  const basicNames = shape.absent === 'omit' ? Object.keys(basic_info) : basicInfoFields;
   return {
     union_id,
-    basic_info: shown(basic_info, shape.absent === 'omit' ? undefined : basicInfoFields),
-    extension_info: shown(Object.fromEntries(extension)),
-    login_device_info:
-      deviceFields.length === 0
-        ? []
-        : login_device_info.map((device) => known(device, deviceFields)),
+    basic_info: shownFields(view, basic_info, basicNames),
+    extension_info: shownFields(view, Object.fromEntries(extension)),
+    login_device_info: shownDevices(view),
   };
+}
+
+/** The fields with these neutral names, as an object of the platform. */
+function shownFields(
+  view: View,
+  fields: object,
+  names: readonly string[] = Object.keys(fields),
+): object | null {
+  const values = new Map(Object.entries(fields));
+  const shown: [name: string, value: unknown][] = [];
+  for (const name of names) {
+    const value = shownValue(view, name, values.get(name));
+    if (value !== undefined) shown.push([exchangeChatPrefix(name, view.shape.chat_prefix), value]);
+  }
+  return shapeObject(Object.fromEntries(shown), view.shape);
+}
+
+/** The login devices, with the fields that the code authorizes. */
+function shownDevices({ record, allows }: View): readonly LoginDevice[] {
+  const locationFields: readonly string[] = locationInfoKeys;
+  const fields = loginDeviceFields.filter((field) =>
+    allows(locationFields.includes(field) ? 'location_info' : 'device_info'),
+  );
+  if (fields.length === 0) return [];
+  return record.login_device_info.map((device) => deviceWith(fields, device));
 }
 
 function namedData(view: View, names: readonly string[]): AnyReadData {
   const { record, allows, shape } = view;
   const values = readableValues(record);
-  const data: [string, unknown][] = [['union_id', record.union_id]];
+  const data: [name: string, value: unknown][] = [['union_id', record.union_id]];
   for (const requested of names) {
     const name = exchangeChatPrefix(requested, shape.chat_prefix);
-    const keys = deviceNames.get(name);
     if (name === 'union_id') continue;
+    const keys = deviceNames.get(name);
     if (keys !== undefined && allows(name)) {
-      data.push([
-        requested,
-        record.login_device_info.map((device) => JSON.stringify(known(device, keys))),
-      ]);
-    } else {
-      const value = shownValue(view, name, allows(name) ? values.get(name) : undefined);
-      if (value !== undefined) data.push([requested, value]);
+      const devices = record.login_device_info.map((device) => deviceWith(keys, device));
+      data.push([requested, devices.map((device) => JSON.stringify(device))]);
+      continue;
     }
+    const value = shownValue(view, name, values.get(name));
+    if (value !== undefined) data.push([requested, value]);
   }
   return Object.fromEntries(data) as AnyReadData;
 }
@@ -138,14 +145,23 @@ const deviceNames = new Map<string, readonly (keyof LoginDevice)[]>([
 
 const absentValues = { omit: undefined, null: null, empty: '' } as const;
 
-/** A value as the platform shows it, or what it shows where there is none. */
-function shownValue({ record, shape }: View, name: string, text: string | undefined): unknown {
-  if (text === undefined) return absentValues[shape.absent];
+/**
+ * The value of a neutral name as the platform shows it, or what it shows where there is no value
+ * (`text` is undefined) or no authorization.
+ */
+function shownValue(view: View, name: string, text: string | undefined): unknown {
+  const { record, allows, shape } = view;
+  if (text === undefined || !allows(name)) return absentValues[shape.absent];
   if (shape.values === 'text' || !record.literals?.includes(name)) return text;
-  return text === 'true' || text === 'false' ? text === 'true' : new JsonNumber(text);
+  if (text === 'true') return true;
+  if (text === 'false') return false;
+  return new JsonNumber(text);
 }
 
-/** The fields in the order of the spec; unknown ones are the empty string (§4.1, shape rule 3). */
-function known(device: LoginDevice, keys: readonly (keyof LoginDevice)[]): LoginDevice {
+/**
+ * A device with these fields, in the order of the spec; unknown ones are the empty string (§4.1,
+ * shape rule 3).
+ */
+function deviceWith(keys: readonly (keyof LoginDevice)[], device: LoginDevice): LoginDevice {
   return Object.fromEntries(keys.map((key) => [key, device[key] ?? '']));
 }

@@ -41,8 +41,9 @@ export function parseBaseUrl(text: string, label = 'the base URL'): string {
     });
   }
   const url = new URL(text);
-  const [odd] = /[^\w.:[\]-]/.exec(url.hostname) ?? [];
-  if (odd !== undefined) throw new InvalidInputError(`${label} has ${quoteName(odd)} in its host`);
+  const [unexpected] = /[^\w.:[\]-]/.exec(url.hostname) ?? [];
+  if (unexpected !== undefined)
+    throw new InvalidInputError(`${label} has ${quoteName(unexpected)} in its host`);
   if (url.username !== '' || url.password !== '') {
     throw new InvalidInputError(
       `${label} has a user name or a password, which the service does not use`,
@@ -88,13 +89,13 @@ export function refuseApiPath(baseUrl: string, label = 'the base URL'): void {
  * case and escapes of the path are ignored: of two addresses this similar, one is never test and
  * the other production.
  */
-export function sameDeployment(one: string, other: string): boolean {
-  return deploymentKey(one) === deploymentKey(other);
+export function sameDeployment(first: string, second: string): boolean {
+  return deploymentKey(first) === deploymentKey(second);
 }
 
 /** Whether two base URLs lead to the same host and port, as `sameDeployment` compares them. */
-export function sameHost(one: string, other: string): boolean {
-  return hostKey(new URL(one)) === hostKey(new URL(other));
+export function sameHost(first: string, second: string): boolean {
+  return hostKey(new URL(first)) === hostKey(new URL(second));
 }
 
 function deploymentKey(baseUrl: string): string {
@@ -103,9 +104,16 @@ function deploymentKey(baseUrl: string): string {
   return hostKey(url) + path;
 }
 
+/** Host and port: every name of this machine is `localhost`, and the ports 80 and 443 are empty. */
 function hostKey({ hostname, port }: URL): string {
-  const isHere = isLoopback(hostname) || ['0.0.0.0', '[::]'].includes(normalizeHost(hostname));
-  return `${isHere ? 'localhost' : normalizeHost(hostname)}:${['80', '443'].includes(port) ? '' : port}`;
+  const isDefaultPort = ['80', '443'].includes(port);
+  return `${hostNameKey(hostname)}:${isDefaultPort ? '' : port}`;
+}
+
+function hostNameKey(hostname: string): string {
+  const host = normalizeHost(hostname);
+  const isThisMachine = isLoopback(host) || host === '0.0.0.0' || host === '[::]';
+  return isThisMachine ? 'localhost' : host;
 }
 
 /**

@@ -99,14 +99,14 @@ const word = /^(?:undefined|null|none|nil|nan|n\/a)$/i;
  * names with a special meaning.
  */
 export function doubtsAbout(text: string, use: TextUse, special: readonly string[] = []): string[] {
-  if (
-    text === '' ||
-    (use !== 'name' && plain.test(text) && !word.test(text) && !special.includes(text))
-  )
-    return [];
+  if (text === '' || (use !== 'name' && isPlain(text, special))) return [];
   return doubts
     .filter(({ concerns, test }) => concerns.includes(use) && test(text, special))
     .map(({ sentence }) => (typeof sentence === 'string' ? sentence : sentence(text, special)));
+}
+
+function isPlain(text: string, special: readonly string[]): boolean {
+  return plain.test(text) && !word.test(text) && !special.includes(text);
 }
 
 /**
@@ -130,9 +130,9 @@ function codePoint(pattern: RegExp, text: string): string {
 }
 
 /** The special name that a name is, but for letter case, `-` for `_`, and a slip. */
-function nearSpecialName(name: string, special: readonly string[]): string | undefined {
-  if (special.includes(name)) return undefined;
-  const written = name.trim().toLowerCase().replaceAll('-', '_');
+function nearSpecialName(text: string, special: readonly string[]): string | undefined {
+  if (special.includes(text)) return undefined;
+  const written = text.trim().toLowerCase().replaceAll('-', '_');
   // Many names of three letters are a slip away from each other.
-  return special.find((known) => written === known || (known.length > 3 && isSlip(written, known)));
+  return special.find((name) => written === name || (name.length > 3 && isSlip(written, name)));
 }

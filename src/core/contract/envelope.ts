@@ -85,30 +85,45 @@ export function parseEnvelope(text: string): ParsedEnvelope | NotEnvelope {
   } catch {
     return { fault: 'a body that is not JSON' };
   }
-  const { value, textPaths } = parsed;
-  if (!isObject(value)) return { fault: 'JSON that is not an object' };
+  const { value: members, textPaths } = parsed;
+  if (!isObject(members)) return { fault: 'JSON that is not an object' };
   if (hasDouble(text, ['code', 'msg', 'data']))
     return { fault: 'JSON with a duplicate "code", "msg" or "data"' };
-  const code = codeOf(value.code);
-  if (code === null) return { fault: 'JSON without an integer "code"', members: value };
-  const envelope = { code, msg: msgOf(value), data: isObject(value.data) ? value.data : {} };
-  if (code !== resultCode.ok) return { envelope, warnings: numberWarnings(textPaths) };
-  if (!isObject(value.data)) return { fault: 'a success without an object "data"', members: value };
+  const code = codeOf(members.code);
+  if (code === null) return { fault: 'JSON without an integer "code"', members };
+  const { data } = members;
+  if (code !== resultCode.ok) {
+    const envelope = { code, msg: msgOf(members), data: isObject(data) ? data : {} };
+    return { envelope, warnings: numberWarnings(textPaths) };
+  }
+  if (!isObject(data)) return { fault: 'a success without an object "data"', members };
   if (hasDouble(text, ['union_id'], () => memberText(text, 'data') ?? ''))
-    return { fault: 'a success with a duplicate "union_id"', members: value };
-  const { union_id } = value.data;
-  const isNumber = typeof union_id === 'number' || textPaths.includes('data.union_id');
-  const isWhole = isNumber && /^-?\d+$/.test(String(union_id));
-  const warnings: string[] = [];
-  if (typeof value.code === 'string') warnings.push('"code" is text, not an integer');
-  if (value.msg === undefined) warnings.push('"msg" is missing');
-  else if (typeof value.msg !== 'string') warnings.push(`"msg" is ${kindOf(value.msg)}, not text`);
-  else if (value.msg !== okMessage) warnings.push('"msg" is not "ok"');
-  if (isWhole) warnings.push('"union_id" is a number, not text');
+    return { fault: 'a success with a duplicate "union_id"', members };
+  const warnings = [...successWarnings(members)];
+  const numericId = numericUserId(data.union_id, textPaths);
+  if (typeof numericId === 'string') warnings.push('"union_id" is a number, not text');
   warnings.push(...numberWarnings(textPaths));
-  if (!isNumber) return { envelope, warnings };
-  const data = { ...value.data, union_id: isWhole ? String(union_id) : Number(union_id) };
-  return { envelope: { ...envelope, data }, warnings };
+  const readData = numericId === null ? data : { ...data, union_id: numericId };
+  return { envelope: { code, msg: msgOf(members), data: readData }, warnings };
+}
+
+/**
+ * A `union_id` that was sent as a number: the digits of a whole number, as text; any other number
+ * as it is. `null` if it was not sent as a number.
+ */
+function numericUserId(value: unknown, textPaths: readonly string[]): string | number | null {
+  const isNumber = typeof value === 'number' || textPaths.includes('data.union_id');
+  if (!isNumber) return null;
+  const digits = String(value);
+  return /^-?\d+$/.test(digits) ? digits : Number(value);
+}
+
+/** Where `code` and `msg` of a success do not have the types and values of §1. */
+function* successWarnings({ code, msg }: Readonly<Record<string, unknown>>): Generator<string> {
+  if (typeof code === 'string') yield '"code" is text, not an integer';
+  if (msg === undefined) yield '"msg" is missing';
+  else if (typeof msg !== 'string') yield `"msg" is ${kindOf(msg)}, not text`;
+  else if (msg !== okMessage) yield '"msg" is not "ok"';
 }
 
 /** Maximum number of numbers that warnings name. */
@@ -117,17 +132,16 @@ const maxNumbersNamed = 10;
 /** Where `data` has text in place of a number. */
 function numberWarnings(textPaths: readonly string[]): readonly string[] {
   if (textPaths.length === 0) return [];
-  const paths = textPaths.flatMap((path) =>
-    path.startsWith('data.') ? [path.slice('data.'.length)] : [],
-  );
-  const others = paths.filter((path) => path !== 'union_id');
-  const warnings = others
+  const paths = textPaths
+    .filter((path) => path.startsWith('data.') && path !== 'data.union_id')
+    .map((path) => path.slice('data.'.length));
+  const warnings = paths
     .slice(0, maxNumbersNamed)
     .map(
       (path) =>
         `${quoteName(path)} is a number that JavaScript cannot hold exactly: read it as text`,
     );
-  if (others.length > maxNumbersNamed)
+  if (paths.length > maxNumbersNamed)
     warnings.push('more numbers that JavaScript cannot hold exactly: read them as text');
   return warnings;
 }
@@ -135,7 +149,8 @@ function numberWarnings(textPaths: readonly string[]): readonly string[] {
 /** The code of an envelope, an integer or its digits in a text; `null` if there is none. */
 function codeOf(value: unknown): number | null {
   if (Number.isSafeInteger(value)) return Number(value);
-  return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : null;
+  if (typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value)) return Number(value);
+  return null;
 }
 
 /**
@@ -152,6 +167,6 @@ export function msgOf({ msg, message, error }: Readonly<Record<string, unknown>>
 function hasDouble(text: string, names: readonly string[], object = () => text): boolean {
   const occursOnce = (part: string) => text.indexOf(part) === text.lastIndexOf(part);
   if (!text.includes('\\u') && names.every((name) => occursOnce(`"${name}"`))) return false;
-  const keys = [...membersIn(object())].flatMap(([key]) => (names.includes(key) ? [key] : []));
+  const keys = [...membersIn(object())].map(({ key }) => key).filter((key) => names.includes(key));
   return new Set(keys).size < keys.length;
 }

@@ -37,8 +37,11 @@ export class InvalidInputError extends UserInfoError {
   }
 }
 
+/** Maximum length of a name in a message, in UTF-16 code units. */
+const maxNameLength = 60;
+
 /** A name in quotes for a message: control characters escaped, long names truncated. */
 export function quoteName(name: string): string {
-  const shown = name.length > 60 ? `${name.slice(0, 60)}…` : name;
-  return escapeUnsafe(JSON.stringify(shown));
+  const isLong = name.length > maxNameLength;
+  return escapeUnsafe(JSON.stringify(isLong ? `${name.slice(0, maxNameLength)}…` : name));
 }

@@ -17,8 +17,7 @@ export function checkFields(
   known?: readonly string[],
   advice?: string,
 ): Readonly<Record<string, unknown>> {
-  const usual = known && `Known fields: ${known.join(', ')}.`;
-  const hint = advice ?? usual;
+  const hint = advice ?? (known && `Known fields: ${known.join(', ')}.`);
   if (!isObject(value)) throw new InvalidInputError(`${label} is not an object`, { hint });
   const unknown = known && Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return value;
@@ -32,7 +31,6 @@ export function kindOf(value: unknown): string {
   if (typeof value === 'string') return 'text';
   if (typeof value !== 'object') return `a ${typeof value}`;
   const { name } = value.constructor ?? {};
-  return typeof name === 'string' && name !== '' && name !== 'Object'
-    ? `an instance of ${quoteName(name).slice(1, -1)}`
-    : 'an object';
+  if (typeof name !== 'string' || name === '' || name === 'Object') return 'an object';
+  return `an instance of ${quoteName(name).slice(1, -1)}`;
 }

@@ -26,9 +26,9 @@ export const neutralChatPrefix = 'chat_';
 export const chatPrefixForm = /^[A-Za-z][A-Za-z0-9]{0,30}_$/;
 
 /** Names after the prefix (§2.2). */
-const chatNames = Object.keys(special).flatMap((name) =>
-  name.startsWith(neutralChatPrefix) ? [name.slice(neutralChatPrefix.length)] : [],
-);
+const chatNames = Object.keys(special)
+  .filter((name) => name.startsWith(neutralChatPrefix))
+  .map((name) => name.slice(neutralChatPrefix.length));
 
 /** A name of the chat platform with any prefix. */
 const anyChatName = new RegExp(`^[A-Za-z][A-Za-z0-9]{0,30}_(${chatNames.join('|')})$`);
@@ -45,14 +45,13 @@ export function neutralName(name: string): string {
  */
 export function exchangeChatPrefix(name: string, prefix: ChatPrefix): string {
   if (prefix === neutralChatPrefix) return name;
-  for (const [from, to] of [
-    [prefix, neutralChatPrefix] as const,
-    [neutralChatPrefix, prefix] as const,
-  ]) {
-    if (name.startsWith(from) && chatNames.includes(name.slice(from.length)))
-      return to + name.slice(from.length);
-  }
+  if (isChatName(name, prefix)) return neutralChatPrefix + name.slice(prefix.length);
+  if (isChatName(name, neutralChatPrefix)) return prefix + name.slice(neutralChatPrefix.length);
   return name;
+}
+
+function isChatName(name: string, prefix: ChatPrefix): boolean {
+  return name.startsWith(prefix) && chatNames.includes(name.slice(prefix.length));
 }
 
 /** §4.1: the values of `info_name` with a special meaning, and what they mean. */

@@ -9,18 +9,22 @@ export interface JsonToken {
 /** The tokens of valid JSON, by position, without parsing their values. */
 export function* jsonTokens(json: string): Generator<JsonToken> {
   const beginning = /[{}[\],:"]|[^\s{}[\],:"]+/g;
-  for (let found = beginning.exec(json); found !== null; found = beginning.exec(json)) {
-    const start = found.index;
-    if (found[0] === '"') beginning.lastIndex = closingQuote(json, start) + 1;
+  for (let match = beginning.exec(json); match !== null; match = beginning.exec(json)) {
+    const start = match.index;
+    if (match[0] === '"') beginning.lastIndex = closingQuote(json, start) + 1;
     yield { start, end: beginning.lastIndex };
   }
 }
 
-/**
- * The members of the object in a JSON text, in order, with duplicates: each key, and its value as
- * written, on one line.
- */
-export function* membersIn(json: string): Generator<[key: string, value: string]> {
+/** A member of an object in a JSON text. */
+export interface JsonMember {
+  readonly key: string;
+  /** The value as written, without white space between its tokens. */
+  readonly value: string;
+}
+
+/** The members of the object in a JSON text, in order, with duplicates. */
+export function* membersIn(json: string): Generator<JsonMember> {
   let key: string | undefined;
   let value = '';
   let depth = 0;
@@ -28,33 +32,38 @@ export function* membersIn(json: string): Generator<[key: string, value: string]
   for (const { start, end } of jsonTokens(json)) {
     const token = json.slice(start, end);
     if (token === '}' || token === ']') depth -= 1;
-    if (depth === 1 && token === ':') [key, value] = [JSON.parse(last), ''];
-    else if (key !== undefined && (depth === 0 || (depth === 1 && token === ','))) {
-      yield [key, value];
+    const endsMember = depth === 0 || (depth === 1 && token === ',');
+    if (depth === 1 && token === ':') {
+      key = JSON.parse(last);
+      value = '';
+    } else if (key !== undefined && endsMember) {
+      yield { key, value };
       key = undefined;
-    } else value += token;
+    } else {
+      value += token;
+    }
     if (token === '{' || token === '[') depth += 1;
     last = token;
   }
 }
 
 /**
- * The last value of a key of the object in a JSON text, on one line, its numbers and escapes as
- * they are.
+ * The last value of a key of the object in a JSON text, as written, without white space between its
+ * tokens; `undefined` if the object has no such key.
  */
 export function memberText(json: string, key: string): string | undefined {
-  return [...membersIn(json)].findLast(([name]) => name === key)?.[1];
+  return [...membersIn(json)].findLast((member) => member.key === key)?.value;
 }
 
 /** Whether JSON is nested more than `maxLevels` deep; otherwise the text is not validated. */
 export function isNestedBeyond(json: string, maxLevels: number): boolean {
   if (json.length <= maxLevels || !hasMoreBrackets(json, maxLevels)) return false;
   let level = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    const character = json[at];
+  for (let index = 0; index < json.length; index += 1) {
+    const character = json[index];
     if (character === '"') {
-      at = closingQuote(json, at);
-      if (at < 0) return false;
+      index = closingQuote(json, index);
+      if (index < 0) return false;
     } else if (character === '{' || character === '[') {
       level += 1;
       if (level > maxLevels) return true;
@@ -66,6 +75,8 @@ export function isNestedBeyond(json: string, maxLevels: number): boolean {
 /** Whether more than `count` objects and arrays begin in JSON: fewer cannot be nested deeper. */
 function hasMoreBrackets(json: string, count: number): boolean {
   const bracket = /[[{]/g;
-  for (let found = 0; found <= count; found += 1) if (!bracket.test(json)) return false;
+  for (let matches = 0; matches <= count; matches += 1) {
+    if (!bracket.test(json)) return false;
+  }
   return true;
 }

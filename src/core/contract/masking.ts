@@ -34,7 +34,7 @@ export function maskQuotedNames(message: string): string {
  */
 export function maskPath(path: string): string {
   const segments = path.split('/', maxSegments);
-  return segments.map((segment) => (segment === '' ? '' : maskName(segment))).join('/');
+  return segments.map((segment) => segment && maskName(segment)).join('/');
 }
 
 /** Names whose values are personal data, masked wherever they would be logged. */
@@ -79,7 +79,8 @@ export function maskWords(text: string): string {
  */
 export function maskParameter(name: string, value: string): string {
   if (name === 'code' || isPersonalName(name)) return maskText(value);
-  return name === 'user_info' ? maskUserInfo(value) : value;
+  if (name === 'user_info') return maskUserInfo(value);
+  return value;
 }
 
 function maskUserInfo(text: string): string {
@@ -94,9 +95,10 @@ function maskUserInfo(text: string): string {
   }
 }
 
+/** Whether the values of a key are personal data. */
 type IsPersonal = (key: string) => boolean;
 
-/** An open object or array at some position of a JSON text. */
+/** An object or array that has not ended yet at some position of a JSON text. */
 interface Container {
   readonly isObject: boolean;
   /** Whether everything in it is personal data. */
@@ -110,21 +112,24 @@ interface Container {
  */
 export function maskJson(json: string, isPersonal: IsPersonal): string {
   const shown: string[] = [];
-  const open: Container[] = [];
+  /** The containers around the token, the innermost last. */
+  const containers: Container[] = [];
+  /** The index up to which the text was shown. */
   let copied = 0;
   let key = '';
   let keyIsNext = false;
   for (const { start, end } of jsonTokens(json)) {
     const first = json[start];
-    const within = open.at(-1);
-    const hides =
-      within !== undefined && (within.isPersonal || (within.isObject && isPersonal(key)));
+    const container = containers.at(-1);
+    const hides = hidesValue(container, key, isPersonal);
     if (first === '{' || first === '[') {
-      open.push({ isObject: first === '{', isPersonal: hides });
+      containers.push({ isObject: first === '{', isPersonal: hides });
       keyIsNext = first === '{';
-    } else if (first === '}' || first === ']') open.pop();
-    else if (first === ',') keyIsNext = within?.isObject === true;
-    else if (keyIsNext) {
+    } else if (first === '}' || first === ']') {
+      containers.pop();
+    } else if (first === ',') {
+      keyIsNext = container?.isObject === true;
+    } else if (keyIsNext) {
       key = JSON.parse(json.slice(start, end));
       keyIsNext = false;
     } else if (first !== ':') {
@@ -133,6 +138,12 @@ export function maskJson(json: string, isPersonal: IsPersonal): string {
     }
   }
   return [...shown, json.slice(copied)].join('');
+}
+
+/** Whether the value in a container is personal data; `key` is its key, if that is an object. */
+function hidesValue(container: Container | undefined, key: string, isPersonal: IsPersonal) {
+  if (container === undefined) return false;
+  return container.isPersonal || (container.isObject && isPersonal(key));
 }
 
 function maskToken(token: string, hides: boolean, isPersonal: IsPersonal): string {

@@ -1,4 +1,4 @@
-// Checks of what callers without TypeScript give.
+// Checks of the objects that callers without TypeScript pass.
 import { InvalidInputError, quoteName } from './errors.js';
 import { isObject, kindOf } from './fields.js';
 import { maxTimerMs } from './limits.js';
@@ -8,13 +8,16 @@ import { textFault } from './unsafe-text.js';
 export type MemberCheck = (value: unknown) => string | null;
 
 /** The members that an object of a caller may have. */
-export interface Shape<Given = Readonly<Record<string, unknown>>> {
+export interface Shape<Members = Readonly<Record<string, unknown>>> {
   /** Name of the object in messages. */
   readonly what: string;
-  readonly members: Readonly<Record<keyof Given, MemberCheck>>;
-  readonly required?: readonly (keyof Given)[];
+  /** The check of each member; an absent or undefined member is not checked. */
+  readonly members: Readonly<Record<keyof Members, MemberCheck>>;
+  /** @default none */
+  readonly required?: readonly (keyof Members)[];
 }
 
+/** A check that says what the value is instead; `wanted` names what is right, with its article. */
 export function isA(wanted: string, isRight: (value: unknown) => boolean): MemberCheck {
   return (value) => (isRight(value) ? null : `is ${kindOf(value)}, not ${wanted}`);
 }
@@ -26,7 +29,7 @@ export const isFunction = isA('a function', (value) => typeof value === 'functio
 
 export const areTexts = isA(
   'a list of texts',
-  (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
+  (value) => Array.isArray(value) && value.every((text) => typeof text === 'string'),
 );
 
 export const isCount = isA(
@@ -40,7 +43,7 @@ export function isWholeNumber(min: number, max: number): MemberCheck {
   return isA(`a whole number from ${min} to ${max}`, isInRange);
 }
 
-/** Of an answer that has a body. */
+/** Accepts the HTTP status of an answer that has a body. */
 export const isHttpStatus = isWholeNumber(200, 599);
 
 export const isDuration = isA(
@@ -48,7 +51,7 @@ export const isDuration = isA(
   (value) => typeof value === 'number' && value >= 1 && value <= maxTimerMs,
 );
 
-/** A number per second. */
+/** Accepts a number per second. */
 export const isRate = isA(
   'a number above 0',
   (value) => Number.isFinite(value) && Number(value) > 0,
@@ -79,28 +82,28 @@ export const isPlainObject = isA('a plain object of keys and values', (value) =>
  *
  * @throws InvalidInputError that names the invalid, missing or unknown member
  */
-export function checkMembers<Given>(shape: Shape<Given>, given: unknown, isRow = false): void {
+export function checkMembers<Members>(shape: Shape<Members>, value: unknown, isRow = false): void {
   const { what, members, required = [] } = shape;
-  if (!isObject(given)) {
-    throw new InvalidInputError(`${what}: ${kindOf(given)} was given, not an object`, {
+  if (!isObject(value)) {
+    throw new InvalidInputError(`${what}: ${kindOf(value)} was given, not an object`, {
       hint: `Pass an object with ${Object.keys(members).join(', ')}.`,
     });
   }
   for (const name in members) {
-    const value = given[name];
-    const isMissing = value === undefined && required.includes(name);
-    const fault = isMissing ? 'is missing' : value === undefined ? null : members[name](value);
+    const member = value[name];
+    if (member === undefined && !required.includes(name)) continue;
+    const fault = member === undefined ? 'is missing' : members[name](member);
     if (fault !== null) throw new InvalidInputError(`${what}: ${name} ${fault}`);
   }
-  const unknown = isRow
-    ? undefined
-    : Object.keys(given).find((name) => !Object.hasOwn(members, name));
+  if (isRow) return;
+  const unknown = Object.keys(value).find((name) => !Object.hasOwn(members, name));
   if (unknown === undefined) return;
   throw new InvalidInputError(`${what}: ${quoteName(unknown)} is unknown`, {
     hint: `Known: ${Object.keys(members).join(', ')}.`,
   });
 }
 
+/** Whether a value is an object whose members have these types, as `typeof` names them. */
 export function hasMembers(value: unknown, types: Readonly<Record<string, string>>): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(types).every(([name, type]) => {

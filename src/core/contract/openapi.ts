@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../support/without-undefined.js';
 import { type AnswerShape, deviceInfoKeys, locationInfoKeys } from './answer-data.js';
 import { type Endpoint, endpoints, formContentType, hasForm, type Parameter } from './endpoints.js';
 import { refusalData } from './envelope.js';
@@ -50,7 +51,7 @@ export function openApiDocument(servers: readonly Json[], platform: DescribedPla
 function operation(endpoint: Endpoint, platform: DescribedPlatform): Json {
   const { summary, description } = endpoint;
   const form = endpoint.parameters.filter((parameter) => parameter.in === 'form');
-  return {
+  return withoutUndefined({
     operationId: endpoint.operation,
     tags: ['users'],
     summary,
@@ -58,26 +59,31 @@ function operation(endpoint: Endpoint, platform: DescribedPlatform): Json {
     parameters: endpoint.parameters
       .filter((parameter) => parameter.in === 'query')
       .map((parameter) => queryParameter(parameter, platform)),
-    ...(hasForm(endpoint) && { requestBody: formBody(form) }),
-    responses: answers(endpoint, platform),
-  };
+    requestBody: hasForm(endpoint) ? formBody(form) : undefined,
+    responses: responses(endpoint, platform),
+  });
 }
 
 function queryParameter(parameter: Parameter, { chat_prefix, scopes }: DescribedPlatform): Json {
   const { name, required, meaning, isList } = parameter;
-  const known: Readonly<Record<string, string>> = {
-    info_name: `. Special ones: ${Object.keys(specialInfoNames(chat_prefix)).join(', ')}`,
-    scope: scopes === 'any' ? '' : `. The service knows ${scopes.join(', ')}`,
-  };
+  const described = { name, in: 'query', required, description: description() };
+  if (!isList) return { ...described, schema: valueSchema(parameter) };
   return {
-    name,
-    in: 'query',
-    required,
-    description: meaning + (known[name] ?? ''),
+    ...described,
     // Joined by the comma, as a list of OpenAPI in this style is.
-    ...(isList && { style: 'form', explode: false, example: ['mobile', 'device_info'] }),
-    schema: isList ? { type: 'array', items: text } : valueSchema(parameter),
+    style: 'form',
+    explode: false,
+    example: ['mobile', 'device_info'],
+    schema: { type: 'array', items: text },
   };
+
+  function description(): string {
+    if (name === 'info_name')
+      return `${meaning}. Special ones: ${Object.keys(specialInfoNames(chat_prefix)).join(', ')}`;
+    if (name === 'scope' && scopes !== 'any')
+      return `${meaning}. The service knows ${scopes.join(', ')}`;
+    return meaning;
+  }
 }
 
 /** §4.2 rule 1: one of the conditional parameters must be present, if there are any. */
@@ -89,86 +95,114 @@ function formBody(parameters: readonly Parameter[]): Json {
     { description: parameter.meaning, ...valueSchema(parameter) },
   ]);
   const anyOf = withRequired('conditional').map((name) => ({ required: [name] }));
-  const schema = {
+  const schema = withoutUndefined({
     type: 'object',
     properties: Object.fromEntries(properties),
     required: withRequired(true),
-    ...(anyOf.length > 0 && { anyOf }),
-  };
+    anyOf: anyOf.length > 0 ? anyOf : undefined,
+  });
   return { required: true, content: { [formContentType]: { schema } } };
 }
 
 /** An empty optional parameter is allowed: it counts as not sent. */
-function valueSchema({
-  name,
-  type,
-  required,
-  length,
-  digits,
-  default: whenAbsent,
-}: Parameter): Json {
-  const { min, max } = name === 'sign' ? { min: signLength, max: signLength } : (length ?? {});
-  return {
+function valueSchema(parameter: Parameter): Json {
+  const { name, type, required, digits, default: assumed } = parameter;
+  const { min = 1, max } = lengthOf(parameter);
+  const schema = withoutUndefined({
     type,
-    ...(type === 'string' && required === true ? { minLength: min ?? 1 } : {}),
-    ...(max === undefined ? {} : { maxLength: max }),
-    ...(digits === undefined ? {} : { minimum: 10 ** (digits - 1), maximum: 10 ** digits - 1 }),
-    ...(whenAbsent === undefined ? {} : { default: whenAbsent }),
-    ...(name === 'user_info'
-      ? { contentMediaType: 'application/json', contentSchema: schemaRef('UserInfo') }
-      : {}),
+    minLength: type === 'string' && required === true ? min : undefined,
+    maxLength: max,
+    minimum: digits && 10 ** (digits - 1),
+    maximum: digits && 10 ** digits - 1,
+    default: assumed,
+  });
+  if (name !== 'user_info') return schema;
+  return {
+    ...schema,
+    contentMediaType: 'application/json',
+    contentSchema: schemaRef('UserInfo'),
   };
 }
 
+function lengthOf({ name, length }: Parameter): { readonly min?: number; readonly max?: number } {
+  if (name === 'sign') return { min: signLength, max: signLength };
+  return length ?? {};
+}
+
+/** A refusal that is described, and the code of this project that it stands for. */
+interface DescribedRefusal extends PlatformRefusal {
+  readonly msg: string;
+  readonly means: ResultCode;
+}
+
 /** The answers of an operation, by their HTTP status: a refusal may have that of a success. */
-function answers(endpoint: Endpoint, platform: DescribedPlatform): Json {
-  const success = schemaRef(successName(endpoint));
-  const byStatus = new Map<number, (PlatformRefusal & { readonly means: ResultCode })[]>([
-    [200, []],
-  ]);
-  for (const code of resultCodes) {
-    const { parameter } = entryOf(code);
-    const isOther =
-      parameter !== undefined && endpoint.parameters.every(({ name }) => name !== parameter);
-    if (code === resultCode.ok || isOther) continue;
-    const refusal = platformRefusal(code, platform.result_codes, platform.http_status);
-    byStatus.set(refusal.httpStatus, [
-      ...(byStatus.get(refusal.httpStatus) ?? []),
-      { ...refusal, msg: refusal.msg ?? messageOf(code), means: code },
-    ]);
+function responses(endpoint: Endpoint, platform: DescribedPlatform): Json {
+  const byStatus = new Map<number, DescribedRefusal[]>([[200, []]]);
+  for (const refusal of refusalsOf(endpoint, platform)) {
+    const refusals = byStatus.get(refusal.httpStatus) ?? [];
+    byStatus.set(refusal.httpStatus, [...refusals, refusal]);
   }
-  const entries = [...byStatus].map(([status, refusals]) => {
-    const codes = [...new Set(refusals.map(({ code }) => code))];
-    const failure = { allOf: [schemaRef('Failure'), { properties: { code: { enum: codes } } }] };
-    const isSuccess = status === 200;
-    const refused = [...new Set(refusals.map(({ code, msg }) => `${code}: ${msg}`))].join('; ');
-    const isThrottling = refusals.some(({ means }) => entryOf(means).retry === 'later');
-    const [first] = refusals;
-    const schema =
-      codes.length === 0 ? success : isSuccess ? { anyOf: [success, failure] } : failure;
-    const data = refusalData[platform.refusal_data];
-    const refusedExample = first && {
-      refused: { value: { code: first.code, msg: first.msg, data } },
-    };
-    return [
-      status,
-      {
-        description: [...(isSuccess ? [entryOf(resultCode.ok).meaning] : []), refused]
-          .filter(Boolean)
-          .join(' '),
-        ...(isThrottling ? { headers: { 'Retry-After': retryAfter } } : {}),
-        content: json(schema, {
-          ...(isSuccess && examplesOf(endpoint, platform)),
-          ...refusedExample,
-        }),
-      },
-    ];
-  });
-  const hasOthers = [...byStatus.keys()].some((status) => status >= 400 && status < 500);
+  const described = [...byStatus].map(([status, refusals]) => [
+    status,
+    response(status, refusals, endpoint, platform),
+  ]);
+  const isAnyOfClient = [...byStatus.keys()].some((status) => status >= 400 && status < 500);
+  if (isAnyOfClient) return Object.fromEntries(described);
   const gateway = {
     description: 'Not of the platform, whose refusals are 200, but of a gateway before it',
   };
-  return { ...Object.fromEntries(entries), ...(!hasOthers && { '4XX': gateway }) };
+  return { ...Object.fromEntries(described), '4XX': gateway };
+}
+
+/** The refusals that a platform can answer an operation with. */
+function refusalsOf(endpoint: Endpoint, platform: DescribedPlatform): DescribedRefusal[] {
+  const isOf = (code: ResultCode) => {
+    const { parameter } = entryOf(code);
+    return parameter === undefined || endpoint.parameters.some(({ name }) => name === parameter);
+  };
+  return resultCodes
+    .filter((code) => code !== resultCode.ok && isOf(code))
+    .map((code) => {
+      const refusal = platformRefusal(code, platform.result_codes, platform.http_status);
+      return { ...refusal, msg: refusal.msg ?? messageOf(code), means: code };
+    });
+}
+
+/** The answers with one HTTP status: a success if it is 200, and these refusals. */
+function response(
+  status: number,
+  refusals: readonly DescribedRefusal[],
+  endpoint: Endpoint,
+  platform: DescribedPlatform,
+): Json {
+  const isSuccess = status === 200;
+  const meanings = new Set(refusals.map(({ code, msg }) => `${code}: ${msg}`));
+  const sentences = [[...meanings].join('; ')];
+  if (isSuccess) sentences.unshift(entryOf(resultCode.ok).meaning);
+  const isThrottling = refusals.some(({ means }) => entryOf(means).retry === 'later');
+  const [first] = refusals;
+  const examples: Record<string, unknown> = isSuccess ? { ...examplesOf(endpoint, platform) } : {};
+  if (first !== undefined) {
+    const data = refusalData[platform.refusal_data];
+    examples.refused = { value: { code: first.code, msg: first.msg, data } };
+  }
+  return withoutUndefined({
+    description: sentences.filter(Boolean).join(' '),
+    headers: isThrottling ? { 'Retry-After': retryAfter } : undefined,
+    content: json(responseSchema(isSuccess, refusals, endpoint), examples),
+  });
+}
+
+function responseSchema(
+  isSuccess: boolean,
+  refusals: readonly DescribedRefusal[],
+  endpoint: Endpoint,
+): Json {
+  const success = schemaRef(successName(endpoint));
+  if (refusals.length === 0) return success;
+  const codes = [...new Set(refusals.map(({ code }) => code))];
+  const failure = { allOf: [schemaRef('Failure'), { properties: { code: { enum: codes } } }] };
+  return isSuccess ? { anyOf: [success, failure] } : failure;
 }
 
 /** An object without keys, as a schema and as an example. */
@@ -232,15 +266,14 @@ function openApiSchemas(platform: DescribedPlatform): Readonly<Record<string, Js
     Object.fromEntries(
       names.map((neutral) => {
         const name = exchangeChatPrefix(neutral, chat_prefix);
-        const description = meanings[name];
-        return [name, description === undefined ? schema : { ...schema, description }];
+        return [name, withoutUndefined({ ...schema, description: meanings[name] })];
       }),
     );
   const { data: anyData, ...withoutData } = Failure.properties;
-  const refused =
-    refusal_data === 'omit'
-      ? withoutData
-      : { ...withoutData, data: emptyObjects[refusal_data].schemas[0] ?? anyData };
+  const refused: Json = withoutUndefined({
+    ...withoutData,
+    data: refusal_data === 'omit' ? undefined : (emptyObjects[refusal_data].schemas[0] ?? anyData),
+  });
   return {
     ...Object.fromEntries(
       endpoints.map((endpoint) => [successName(endpoint), success(successData[endpoint.success])]),
@@ -299,9 +332,10 @@ function object(properties: Json, required: readonly string[]): Json {
 
 /** The type of a value that was stored or passed back. */
 function valueTypes({ absent, values }: DescribedPlatform): Json {
-  const types = ['string', ...(values === 'text' ? [] : ['number', 'boolean'])];
-  const all = absent === 'null' ? [...types, 'null'] : types;
-  return all.length === 1 ? text : { type: all };
+  const types = ['string'];
+  if (values !== 'text') types.push('number', 'boolean');
+  if (absent === 'null') types.push('null');
+  return types.length === 1 ? text : { type: types };
 }
 
 /** §4.1 shape rule 3: strings that hold an object each. */
@@ -317,6 +351,6 @@ function encodedObjects(
     items: { ...text, contentMediaType: 'application/json', contentSchema },
   };
   if (absent === 'omit') return { ...list, description };
-  // Without authorization.
-  return { anyOf: [list, absent === 'null' ? { type: 'null' } : { const: '' }], description };
+  const unauthorized = absent === 'null' ? { type: 'null' } : { const: '' };
+  return { anyOf: [list, unauthorized], description };
 }

@@ -35,13 +35,13 @@ export function collectParameters(
  *
  * @throws InvalidInputError (40002)
  */
-export function checkPlace(endpoint: Endpoint, place: Parameter['in'], name: string): void {
-  const parameter = endpoint.parameters.find((known) => known.name === name);
+export function checkPlace(endpoint: Endpoint, sentIn: Parameter['in'], name: string): void {
+  const parameter = endpoint.parameters.find((listed) => listed.name === name);
   if (parameter === undefined)
     throw new InvalidInputError(`${endpoint.operation} has no parameter ${quoteName(name)}`, {
       detail: 'unknownParameter',
     });
-  if (parameter.in === place) return;
+  if (parameter.in === sentIn) return;
   throw malformed(`parameter ${name} belongs in the ${parameter.in === 'form' ? 'body' : 'query'}`);
 }
 
@@ -84,11 +84,13 @@ export function unsentParameters(
   endpoint: Endpoint,
   sent: Parameters,
 ): (readonly [name: string, value: string])[] {
-  return endpoint.parameters
-    .filter(({ name, required }) => required !== true && !sent.has(name))
-    .flatMap(({ name, default: usual }) =>
-      (usual === undefined ? [''] : [usual, '']).map((value) => [name, value] as const),
-    );
+  const unsent: (readonly [name: string, value: string])[] = [];
+  for (const { name, required, default: assumed } of endpoint.parameters) {
+    if (required === true || sent.has(name)) continue;
+    if (assumed !== undefined) unsent.push([name, assumed]);
+    unsent.push([name, '']);
+  }
+  return unsent;
 }
 
 function checkForm({ name, length, digits, isList }: Parameter, value: string): void {
@@ -117,9 +119,9 @@ export function checkSignatureLength(
   signature: string | undefined,
   length: number | null,
 ): void {
-  const found = signature?.length;
-  if (length !== null && found !== length)
-    throw malformed(`${name} has ${found} characters, not ${length}`);
+  const sentLength = signature?.length;
+  if (length !== null && sentLength !== length)
+    throw malformed(`${name} has ${sentLength} characters, not ${length}`);
 }
 
 function malformed(message: string, hint?: string): InvalidInputError {

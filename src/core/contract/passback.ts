@@ -47,15 +47,23 @@ export function checkPassback(
   }
   if (unionId !== '') return { user: { by: 'union_id', unionId }, userInfo };
   const value = identifyingText(userInfo.get(primaryKey));
-  if (value === null) {
-    const name = quoteName(primaryKey);
-    const fault = userInfo.has(primaryKey) ? 'has no usable value in' : 'is not a key of';
-    throw new InvalidInputError(`${names.primaryKey} ${name} ${fault} ${names.userInfo}`, {
-      resultCode: resultCode.primaryKeyNotInUserInfo,
-      hint: `${names.userInfo} must hold the key that identifies the user, with text that is not empty or a number.`,
-    });
-  }
+  if (value === null) throw unusableKey(primaryKey, userInfo, names);
   return { user: { by: 'primary_key', name: primaryKey, value }, userInfo };
+}
+
+function unusableKey(
+  primaryKey: string,
+  entries: UserInfoEntries,
+  { primaryKey: parameter, userInfo }: typeof wireNames,
+): InvalidInputError {
+  const subject = `${parameter} ${quoteName(primaryKey)}`;
+  const message = entries.has(primaryKey)
+    ? `${subject} has no usable value in ${userInfo}`
+    : `${subject} is not a key of ${userInfo}`;
+  return new InvalidInputError(message, {
+    resultCode: resultCode.primaryKeyNotInUserInfo,
+    hint: `${userInfo} must hold the key that identifies the user, with text that is not empty or a number.`,
+  });
 }
 
 /**

@@ -133,29 +133,40 @@ export type ReadData<Name extends string = never> = [Name] extends [never]
   ? WholeReadData
   : NamedReadData<Name>;
 
-/** A value with its type: undefined if it has another one. */
+/** Converts a value to its type of §4.1; returns `undefined` if it has another one. */
 type Reading = (value: unknown) => unknown;
 
-const asText: Reading = (value) =>
-  isLiteral(value) ? String(value) : typeof value === 'string' ? value : undefined;
+function asText(value: unknown): string | undefined {
+  if (isLiteral(value)) return String(value);
+  return typeof value === 'string' ? value : undefined;
+}
 
 /** §4.1, shape rule 3: text that is a JSON-encoded object; an object is encoded here. */
-const asTexts: Reading = (value) =>
-  Array.isArray(value)
-    ? value.flatMap((item) => (isObject(item) ? JSON.stringify(item) : (asText(item) ?? [])))
-    : undefined;
+function asTexts(value: unknown): string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const texts = value.map((item) => (isObject(item) ? JSON.stringify(item) : asText(item)));
+  return texts.filter((text) => text !== undefined);
+}
 
-const asFields: Reading = (value) => (isObject(value) ? withTypes(value, () => asText) : undefined);
+function asObject(value: unknown): object | undefined {
+  return isObject(value) ? value : undefined;
+}
 
-const asDevices: Reading = (value) =>
-  Array.isArray(value) ? value.filter(isObject).map(asFields) : undefined;
+function asFields(value: unknown): object | undefined {
+  if (!isObject(value)) return undefined;
+  return withTypes(value, () => asText);
+}
 
-/**
- * A type of §4.1: its name in a warning, that of its items if it is a list, and how a value gets
- * it.
- */
+function asDevices(value: unknown): unknown[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.filter(isObject).map(asFields);
+}
+
+/** A type of §4.1. */
 interface SpecType {
+  /** Its name in a warning. */
   readonly name: 'text' | 'an object' | 'an array';
+  /** The name of the type of its items, if it is a list. */
   readonly item?: 'text' | 'an object';
   readonly read: Reading;
 }
@@ -165,7 +176,7 @@ interface SpecType {
  */
 const dataTypes: ReadonlyMap<string, SpecType> = new Map<string, SpecType>([
   ['basic_info', { name: 'an object', read: asFields }],
-  ['extension_info', { name: 'an object', read: (value) => (isObject(value) ? value : undefined) }],
+  ['extension_info', { name: 'an object', read: asObject }],
   ['login_device_info', { name: 'an array', item: 'an object', read: asDevices }],
   ['device_info', { name: 'an array', item: 'text', read: asTexts }],
   ['location_info', { name: 'an array', item: 'text', read: asTexts }],
@@ -181,22 +192,21 @@ export function toReadData(
   data: Readonly<Record<string, unknown>>,
   { chat_prefix }: Pick<AnswerShape, 'chat_prefix'>,
 ): Record<string, unknown> {
-  return withTypes(data, (given) => {
-    const name = exchangeChatPrefix(given, chat_prefix);
-    return dataTypes.get(name)?.read ?? (specialNames.includes(name) ? asText : undefined);
+  return withTypes(data, (platformName) => {
+    const name = exchangeChatPrefix(platformName, chat_prefix);
+    const special = specialNames.includes(name) ? asText : asItIs;
+    return dataTypes.get(name)?.read ?? special;
   });
 }
 
+const asItIs: Reading = (value) => value;
+
 function withTypes(
   fields: Readonly<Record<string, unknown>>,
-  readingOf: (name: string) => Reading | undefined,
+  readingOf: (name: string) => Reading,
 ): Record<string, unknown> {
-  const entries = Object.entries(fields).flatMap(([name, value]) => {
-    const reading = readingOf(name);
-    const read = reading === undefined ? value : reading(value);
-    return read === undefined ? [] : [[name, read] as const];
-  });
-  return Object.fromEntries(entries);
+  const entries = Object.entries(fields).map(([name, value]) => [name, readingOf(name)(value)]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
 /**
@@ -214,8 +224,8 @@ export function readDataWarnings(
     const { name: type, item } = dataTypes.get(name) ?? { name: 'text' };
     const value = data[name];
     if (isOfPlatform(value, type, shape)) continue;
-    const found = typeName(value);
-    if (found !== type) warnings.push(`${quoteName(name)} is ${found}, not ${type}`);
+    const received = typeName(value);
+    if (received !== type) warnings.push(`${quoteName(name)} is ${received}, not ${type}`);
     else if (item !== undefined)
       warnings.push(...itemWarnings(name, value as readonly unknown[], item));
   }
@@ -228,7 +238,7 @@ function itemWarnings(
   list: readonly unknown[],
   item: 'text' | 'an object',
 ): string[] {
-  const wrong = list.map(typeName).find((found) => found !== item);
+  const wrong = list.map(typeName).find((type) => type !== item);
   if (wrong !== undefined)
     return [`${quoteName(name)} is an array with ${wrong} in it, not ${item}`];
   if (item === 'an object' || list.every((text) => isObject(jsonValueOf(String(text))))) return [];
@@ -254,5 +264,6 @@ function isLiteral(value: unknown): boolean {
 
 /** The JSON type of a value, without the value. */
 function typeName(value: unknown): string {
-  return typeof value === 'number' ? 'a number' : kindOf(value);
+  if (typeof value === 'number') return 'a number';
+  return kindOf(value);
 }

@@ -18,24 +18,33 @@ import {
  */
 export interface PlatformResultCode {
   /**
-   * The rest defaults to that of this code; to that of the first, where the platform has one code
-   * for several.
+   * The code of this project with the same meaning, or several where the platform has one code for
+   * them. The other members default to those of the first.
    */
   readonly means?: ResultCodeName | RefusalDetail | readonly (ResultCodeName | RefusalDetail)[];
   /** `msg` of the envelope, as the service writes it. */
   readonly msg?: string;
   /**
-   * HTTP status of the answer, as the service sends it. Default: as `http_status` of the platform
-   * says.
+   * HTTP status of the answer, as the service sends it.
+   *
+   * @default as `http_status` of the platform says
    */
   readonly http_status?: number;
   /** The event, in one sentence. */
   readonly meaning?: string;
   /** The next step of the caller. */
   readonly hint?: string;
-  /** Which requests may be retried. Default: `never`. See `ResultCodeEntry`. */
+  /**
+   * Which requests may be retried: see `ResultCodeEntry`.
+   *
+   * @default 'never'
+   */
   readonly retry?: ResultCodeEntry['retry'];
-  /** Whether it refuses one request, or every request of the caller. Default: `request`. */
+  /**
+   * Whether it refuses one request, or every request of the caller.
+   *
+   * @default 'request'
+   */
   readonly refuses?: ResultCodeEntry['refuses'];
 }
 
@@ -63,9 +72,15 @@ const details = {
   scopeNotAccepted: 'malformedParameter',
 } as const;
 
+type MeaningName = ResultCodeName | RefusalDetail;
+
 /** The code of this project that a name of a platform file stands for. */
-function codeNamed(name: ResultCodeName | RefusalDetail): ResultCode {
-  return resultCode[name in details ? details[name as RefusalDetail] : (name as ResultCodeName)];
+function codeNamed(name: MeaningName): ResultCode {
+  return resultCode[isDetail(name) ? details[name] : name];
+}
+
+function isDetail(name: MeaningName): name is RefusalDetail {
+  return name in details;
 }
 
 const unknownCode: ResultCodeEntry = {
@@ -108,50 +123,49 @@ export function parseResultCodes(json: unknown, label: string): ResultCodeTable 
   const codes = Object.entries(checkFields(json, label, undefined, hint));
   if (codes.length > maxCodes)
     throw new InvalidInputError(`${label} has more than ${maxCodes} result codes`);
-  return new Map(
-    codes.map(([code, given]) => {
-      const where = `${label}: ${quoteName(code)}`;
-      if (!/^-?\d{1,15}$/.test(code) || Number(code) === resultCode.ok) {
-        throw new InvalidInputError(`${where} is not a result code other than ${resultCode.ok}`);
-      }
-      return [
-        Number(code),
-        parseEntry(typeof given === 'string' ? { means: given } : given, where),
-      ];
-    }),
-  );
+  const table = new Map<number, ResultCodeEntry>();
+  for (const [code, entry] of codes) {
+    const where = `${label}: ${quoteName(code)}`;
+    if (!/^-?\d{1,15}$/.test(code) || Number(code) === resultCode.ok)
+      throw new InvalidInputError(`${where} is not a result code other than ${resultCode.ok}`);
+    table.set(Number(code), parseEntry(entry, where));
+  }
+  return table;
 }
 
-function parseEntry(given: unknown, where: string): ResultCodeEntry {
-  const {
-    http_status: status,
-    means,
-    ...texts
-  } = checkFields(given, where, entryFields, entryHint);
-  const fault = status === undefined ? null : isHttpStatus(status);
-  if (fault !== null) throw new InvalidInputError(`${where}: http_status ${fault}`);
+/** @throws InvalidInputError that begins with `where` and names the field */
+function parseEntry(json: unknown, where: string): ResultCodeEntry {
+  const entry = typeof json === 'string' ? { means: json } : json;
+  const fields = checkFields(entry, where, entryFields, entryHint);
+  const { http_status, means, ...texts } = fields;
+  checkHttpStatus(http_status, where);
   const names = meaningsOf({ means } as PlatformResultCode);
-  if (
-    means !== undefined &&
-    !(names.length > 0 && names.every((name) => meanings.includes(name)))
-  ) {
-    throw new InvalidInputError(`${where}: means is not valid`, {
-      hint: `It is one of ${meanings.join(', ')}, or a list of them.`,
-    });
-  }
+  if (means !== undefined) checkMeanings(names, where);
   for (const [field, value] of Object.entries(texts)) {
     const allowed = textFields[field as keyof typeof textFields];
     if (typeof value === 'string' && (allowed === null || allowed.includes(value))) continue;
     const hint = allowed === null ? 'It is text.' : `It is one of ${allowed.join(', ')}.`;
     throw new InvalidInputError(`${where}: ${field} is not valid`, { hint });
   }
-  const [first] = names;
-  return { ...(first === undefined ? unknownCode : entryOf(codeNamed(first))), ...texts };
+  const [firstName] = names;
+  const defaults = firstName === undefined ? unknownCode : entryOf(codeNamed(firstName));
+  return { ...defaults, ...texts };
 }
 
-function meaningsOf({
-  means = [],
-}: PlatformResultCode): readonly (ResultCodeName | RefusalDetail)[] {
+function checkHttpStatus(status: unknown, where: string): void {
+  if (status === undefined) return;
+  const fault = isHttpStatus(status);
+  if (fault !== null) throw new InvalidInputError(`${where}: http_status ${fault}`);
+}
+
+function checkMeanings(names: readonly MeaningName[], where: string): void {
+  if (names.length > 0 && names.every((name) => meanings.includes(name))) return;
+  throw new InvalidInputError(`${where}: means is not valid`, {
+    hint: `It is one of ${meanings.join(', ')}, or a list of them.`,
+  });
+}
+
+function meaningsOf({ means = [] }: PlatformResultCode): readonly MeaningName[] {
   return typeof means === 'string' ? [means] : [means].flat();
 }
 
@@ -174,16 +188,16 @@ export function platformRefusal(
   httpStatus: 'by-code' | 200,
   detail?: RefusalDetail,
 ): PlatformRefusal {
-  const usual = httpStatus === 200 ? 200 : httpStatusOf(code);
-  const entries = Object.entries(resultCodes ?? {}).map(([text, given]) => {
-    const entry = typeof given === 'string' ? { means: given } : given;
-    return { ...entry, code: Number(text), names: meaningsOf(entry) };
+  const defaultStatus = httpStatus === 200 ? 200 : httpStatusOf(code);
+  const entries = Object.entries(resultCodes ?? {}).map(([digits, meaning]) => {
+    const entry: PlatformResultCode = typeof meaning === 'string' ? { means: meaning } : meaning;
+    return { ...entry, code: Number(digits), names: meaningsOf(entry) };
   });
-  const found =
-    entries.find(({ names }) => detail !== undefined && names.includes(detail)) ??
-    entries.find(({ names }) =>
-      names.some((name) => !(name in details) && codeNamed(name) === code),
-    );
-  if (found === undefined) return { code, msg: undefined, httpStatus: usual };
-  return { code: found.code, msg: found.msg, httpStatus: found.http_status ?? usual };
+  const hasDetail = ({ names }: { readonly names: readonly MeaningName[] }) =>
+    detail !== undefined && names.includes(detail);
+  const hasCode = ({ names }: { readonly names: readonly MeaningName[] }) =>
+    names.some((name) => !isDetail(name) && codeNamed(name) === code);
+  const match = entries.find(hasDetail) ?? entries.find(hasCode);
+  if (match === undefined) return { code, msg: undefined, httpStatus: defaultStatus };
+  return { code: match.code, msg: match.msg, httpStatus: match.http_status ?? defaultStatus };
 }

@@ -70,8 +70,10 @@ export interface ResultCodeEntry {
   /** Whether it refuses one request, or all of the caller: that ends a run of many rows. */
   readonly refuses: 'request' | 'caller';
   /**
-   * The parameter without which an operation is not answered with it; `null`: no operation is.
-   * Default: each is.
+   * The parameter without which an operation is not answered with this code; `null`: no operation
+   * is.
+   *
+   * @default undefined: every operation may be answered with it
    */
   readonly parameter?: string | null;
 }
@@ -96,8 +98,15 @@ export function mayRepeat(
   entry: Pick<ResultCodeEntry, 'retry'> | undefined,
   repeatable: boolean,
 ): boolean {
-  const retry = entry?.retry ?? 'never';
-  return retry === 'repeatable' ? repeatable : retry !== 'never';
+  switch (entry?.retry) {
+    case 'always':
+    case 'later':
+      return true;
+    case 'repeatable':
+      return repeatable;
+    default:
+      return false;
+  }
 }
 
 const names = new Map(

@@ -26,9 +26,8 @@ export function hasUnsafe(text: string): boolean {
 
 /** Replaces each of these characters, except those in `kept`, by an escape such as `\u001b`. */
 export function escapeUnsafe(text: string, kept = ''): string {
-  return text.replace(unsafe, (character) =>
-    kept.includes(character)
-      ? character
-      : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return text.replace(unsafe, (character) => {
+    if (kept.includes(character)) return character;
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }

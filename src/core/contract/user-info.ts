@@ -66,8 +66,8 @@ export function parseFlatJson(
   if (!isObject(object))
     throw notFlat(`${what} is ${Array.isArray(object) ? 'an array' : 'not a JSON object'}`);
   const entries = new Map<string, FlatValue>();
-  for (const [key, written] of membersIn(text)) {
-    if (/^[{[]/.test(written)) {
+  for (const { key, value: written } of membersIn(text)) {
+    if (written.startsWith('{') || written.startsWith('[')) {
       const kind = written.startsWith('{') ? 'an object' : 'an array';
       throw notFlat(`${what} key ${quoteName(key)} holds ${kind}: one level only`);
     }
@@ -87,8 +87,9 @@ export function parseFlatJson(
 export function formatFlatJson(entries: ReadonlyMap<string, FlatValue>): string {
   let members = '';
   for (const [key, value] of entries) {
+    if (members !== '') members += ',';
     const written = typeof value === 'string' ? formatText(value) : String(value);
-    members += `${members === '' ? '' : ','}${formatText(key)}:${written}`;
+    members += `${formatText(key)}:${written}`;
   }
   return `{${members}}`;
 }
@@ -169,7 +170,7 @@ export function toUserInfo(
 /** Whether a received `user_info` escapes non-ASCII characters or slashes, against §4.2 rule 7. */
 export function hasNeedlessEscapes(text: string): boolean {
   const escapes = text.match(/\\(?:u[0-9a-fA-F]{4}|.)/gs) ?? [];
-  return escapes.some((found) => found === '\\/' || /^\\u(?!00[0-7])/.test(found));
+  return escapes.some((written) => written === '\\/' || /^\\u(?!00[0-7])/.test(written));
 }
 
 function toFlatValue(key: string, value: unknown): FlatValue {
@@ -214,8 +215,10 @@ export function checkUserInfo(entries: UserInfoEntries): UserInfoEntries {
   if (entries.size === 0) throw notFlat('user_info is empty: nothing to pass back');
   for (const [key, value] of entries) {
     if (key === '') throw notFlat('user_info has an empty key');
-    const fault = textFault(key) ?? (typeof value === 'string' ? textFault(value) : null);
-    if (fault !== null) throw keyFault(key, fault);
+    const faultOfKey = textFault(key);
+    if (faultOfKey !== null) throw keyFault(key, faultOfKey);
+    const faultOfValue = typeof value === 'string' ? textFault(value) : null;
+    if (faultOfValue !== null) throw keyFault(key, faultOfValue);
   }
   return entries;
 }

@@ -1,4 +1,5 @@
 import { parse } from 'lossless-json';
+import { withoutUndefined } from '../support/without-undefined.js';
 import { InvalidInputError, quoteName } from './errors.js';
 import { checkFields, isObject } from './fields.js';
 import { neutralName } from './info-names.js';
@@ -32,7 +33,7 @@ export const loginDeviceFields = [
   'city',
 ] as const;
 
-/** Fields that §4 names without a place in §2: kept next to `basic_info`. */
+/** Fields that §4 names, but not §2: kept next to `basic_info`. */
 const ownFields = ['mobile_district_code', 'gps'] as const;
 
 /**
@@ -40,14 +41,14 @@ const ownFields = ['mobile_district_code', 'gps'] as const;
  * `extension_info`. A passback writes it there, and a read by name, the index of primary keys and
  * the size of a record find it there.
  */
-type Place = 'basic' | 'own' | 'device' | 'extension';
+type RecordPart = 'basic' | 'own' | 'device' | 'extension';
 
-/** The place of each name that has one of its own. */
-const places: readonly { readonly key: string; readonly where: Exclude<Place, 'extension'> }[] = [
-  ...basicInfoFields.map((key) => ({ key, where: 'basic' }) as const),
-  ...ownFields.map((key) => ({ key, where: 'own' }) as const),
-  { key: 'device_token', where: 'device' },
-];
+/** The part of each name that is not kept in `extension_info`. */
+const partOfName: ReadonlyMap<string, Exclude<RecordPart, 'extension'>> = new Map([
+  ...basicInfoFields.map((name) => [name, 'basic'] as const),
+  ...ownFields.map((name) => [name, 'own'] as const),
+  ['device_token', 'device'] as const,
+]);
 
 /** §2.2. Unknown fields are absent. */
 export type BasicInfo = { readonly [Field in (typeof basicInfoFields)[number]]?: string };
@@ -99,7 +100,7 @@ export function parseUserRecord(json: string): UserRecord {
   } catch (error) {
     throw new InvalidInputError(`the record is not JSON: ${(error as Error).message}`);
   }
-  const known = [
+  const fields = [
     'tenant_code',
     'union_id',
     'basic_info',
@@ -111,12 +112,10 @@ export function parseUserRecord(json: string): UserRecord {
   const misplaced = isObject(value) && basicInfoFields.find((name) => Object.hasOwn(value, name));
   const advice = misplaced ? `Put ${misplaced} into basic_info.` : undefined;
   const { tenant_code, union_id, basic_info, extension_info, login_device_info, literals, ...own } =
-    checkFields(value, 'the record', known, advice);
-  const fault = literals == null ? null : areTexts(literals);
-  if (fault !== null) throw new InvalidInputError(`literals ${fault}`);
+    checkFields(value, 'the record', fields, advice);
   const devices = login_device_info ?? [];
   if (!Array.isArray(devices)) throw new InvalidInputError('login_device_info is not an array');
-  return checkRecordSize({
+  const record: UserRecord = {
     tenant_code: requiredText(tenant_code, 'tenant_code'),
     union_id: requiredText(union_id, 'union_id'),
     basic_info: texts(neutral(basic_info ?? {}), 'basic_info', basicInfoFields),
@@ -125,8 +124,11 @@ export function parseUserRecord(json: string): UserRecord {
       texts(device, `login_device_info[${index}]`, loginDeviceFields),
     ),
     ...texts(own, 'the record'),
-    ...(literals == null ? {} : { literals: literals as readonly string[] }),
-  });
+  };
+  if (literals == null) return checkRecordSize(record);
+  const fault = areTexts(literals);
+  if (fault !== null) throw new InvalidInputError(`literals ${fault}`);
+  return checkRecordSize({ ...record, literals: literals as readonly string[] });
 }
 
 /**
@@ -146,52 +148,51 @@ function neutral(fields: unknown): unknown {
  * @throws InvalidInputError (41301) for more than `maxRecordKeys` or `maxRecordBytes`
  */
 export function checkRecordSize(record: UserRecord): UserRecord {
+  const keys = countKeys(record);
+  if (keys > maxRecordKeys) {
+    throw new InvalidInputError(
+      `the user's record would have ${keys} keys; the maximum is ${maxRecordKeys}`,
+      {
+        resultCode: resultCode.tooLarge,
+        hint: 'Store fewer keys, or remove some: null removes a key.',
+      },
+    );
+  }
   const bytes = Buffer.byteLength(JSON.stringify(record));
-  for (const [size, unit, max, hint] of [
-    [
-      keysOf(record),
-      'keys',
-      maxRecordKeys,
-      'Store fewer keys, or remove some: null removes a key.',
-    ],
-    [bytes, 'bytes', maxRecordBytes, 'Store less: fewer or shorter values.'],
-  ] as const) {
-    const message = `the user's record would have ${size} ${unit}; the maximum is ${max}`;
-    if (size > max) throw new InvalidInputError(message, { resultCode: resultCode.tooLarge, hint });
+  if (bytes > maxRecordBytes) {
+    throw new InvalidInputError(
+      `the user's record would have ${bytes} bytes; the maximum is ${maxRecordBytes}`,
+      { resultCode: resultCode.tooLarge, hint: 'Store less: fewer or shorter values.' },
+    );
   }
   return record;
 }
 
-/** The number of its values; a login device counts as one at least. */
-function keysOf(record: UserRecord): number {
+/** The number of values of a record; a login device counts as one at least. */
+function countKeys(record: UserRecord): number {
   const { basic, own, extension } = fieldsOf(record);
-  return record.login_device_info.reduce(
-    (sum, device) => sum + Math.max(1, Object.keys(device).length),
-    Object.keys(basic).length + Object.keys(own).length + Object.keys(extension).length,
-  );
+  let keys = Object.keys(basic).length + Object.keys(own).length + Object.keys(extension).length;
+  for (const device of record.login_device_info) keys += Math.max(1, Object.keys(device).length);
+  return keys;
 }
 
 type Fields = Readonly<Record<string, string>>;
 
-/** The values of a record by their places; of its devices, those of the first. */
-export function fieldsOf(record: UserRecord): Readonly<Record<Place, Fields>> {
-  const { basic_info, extension_info, login_device_info } = record;
-  const own = ownFields.flatMap((key) => {
-    const value = record[key];
-    return value === undefined ? [] : [[key, value] as const];
-  });
+/** The values of a record by its parts; of its devices, those of the first. */
+export function fieldsOf(record: UserRecord): Readonly<Record<RecordPart, Fields>> {
+  const { basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;
   return {
     basic: basic_info as Fields,
-    own: Object.fromEntries(own),
+    own: withoutUndefined({ mobile_district_code, gps }),
     device: (login_device_info[0] ?? {}) as Fields,
     extension: extension_info,
   };
 }
 
 /**
- * The record after a passback, whose values are stored as text; `null` removes a key. Each goes to
- * its place. With `values` as written, the record also keeps which of them were numbers, `true` or
- * `false`.
+ * The record after a passback, whose values are stored as text, each in its part of the record;
+ * `null` removes a key. With `values` as written, the record also keeps which of them were numbers,
+ * `true` or `false`.
  */
 export function applyPassback(
   record: UserRecord,
@@ -200,32 +201,43 @@ export function applyPassback(
 ): UserRecord {
   const { tenant_code, union_id, login_device_info } = record;
   const old = fieldsOf(record);
-  const written = new Set(record.literals);
-  const changed = Object.fromEntries(
-    Object.entries(old).map(([place, fields]) => [place, new Map(Object.entries(fields))]),
-  ) as Record<Place, Map<string, string>>;
+  const literals = new Set(record.literals);
+  const changed = {
+    basic: new Map(Object.entries(old.basic)),
+    own: new Map(Object.entries(old.own)),
+    device: new Map(Object.entries(old.device)),
+    extension: new Map(Object.entries(old.extension)),
+  };
   for (const [key, value] of userInfo) {
-    const fields = changed[places.find((place) => place.key === key)?.where ?? 'extension'];
+    const fields = changed[partOfName.get(key) ?? 'extension'];
     if (value === null) fields.delete(key);
     else fields.set(key, String(value));
-    if (values === 'as-written' && (value instanceof JsonNumber || typeof value === 'boolean'))
-      written.add(key);
-    else written.delete(key);
+    const isLiteral = value instanceof JsonNumber || typeof value === 'boolean';
+    if (isLiteral && values === 'as-written') literals.add(key);
+    else literals.delete(key);
   }
-  const others = login_device_info.slice(1);
-  // A device that had nothing but what is removed is removed with it.
-  const isGone =
-    changed.device.size === 0 && others.length === 0 && Object.keys(old.device).length > 0;
-  const hasDevice = login_device_info.length > 0 || changed.device.size > 0;
-  return {
+  return withoutUndefined({
     tenant_code,
     union_id,
     basic_info: Object.fromEntries(changed.basic),
     extension_info: Object.fromEntries(changed.extension),
-    login_device_info: isGone || !hasDevice ? [] : [Object.fromEntries(changed.device), ...others],
+    login_device_info: changedDevices(login_device_info, changed.device),
     ...Object.fromEntries(changed.own),
-    ...(written.size === 0 ? {} : { literals: [...written] }),
-  };
+    literals: literals.size === 0 ? undefined : [...literals],
+  });
+}
+
+/** The login devices of a record whose first one has these fields after a passback. */
+function changedDevices(
+  devices: readonly LoginDevice[],
+  fields: ReadonlyMap<string, string>,
+): readonly LoginDevice[] {
+  const [first, ...others] = devices;
+  if (fields.size > 0) return [Object.fromEntries(fields), ...others];
+  if (first === undefined) return [];
+  // A device that had nothing but what is removed is removed with it.
+  const isEmptied = Object.keys(first).length > 0 && others.length === 0;
+  return isEmptied ? [] : [{}, ...others];
 }
 
 function requiredText(value: unknown, name: string): string {
@@ -234,9 +246,10 @@ function requiredText(value: unknown, name: string): string {
   return text;
 }
 
-function texts(value: unknown, where: string, known?: readonly string[]): Record<string, string> {
-  const entries: [string, string][] = [];
-  for (const [name, field] of Object.entries(checkFields(value, where, known))) {
+/** @throws InvalidInputError for a name that is not one of `names`, or a value that is not text */
+function texts(value: unknown, where: string, names?: readonly string[]): Record<string, string> {
+  const entries: [name: string, text: string][] = [];
+  for (const [name, field] of Object.entries(checkFields(value, where, names))) {
     const fault = textFault(name);
     if (fault !== null) throw new InvalidInputError(`a key of ${where} ${fault}`);
     const text = asText(field, `${where}.${name}`);
@@ -261,9 +274,9 @@ function asText(value: unknown, where: string): string | null {
 export function readableValues(record: UserRecord): ReadonlyMap<string, string> {
   const fields = fieldsOf(record);
   const values = new Map(Object.entries(fields.extension));
-  for (const { key, where } of places) {
-    const value = fields[where][key];
-    if (value !== undefined) values.set(key, value);
+  for (const [name, part] of partOfName) {
+    const value = fields[part][name];
+    if (value !== undefined) values.set(name, value);
   }
   return values;
 }

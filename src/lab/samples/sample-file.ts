@@ -1,4 +1,4 @@
-import { membersIn } from '../../core/contract/json-tokens.js';
+import { type JsonMember, membersIn } from '../../core/contract/json-tokens.js';
 import { RecipeError } from '../../core/signing/recipe.js';
 import {
   fields,
@@ -88,7 +88,7 @@ function readSampleFile(text: string): Sample {
  */
 function membersOf(text: string): Record<string, unknown> {
   const members = new Map<string, unknown>();
-  for (const [name, value] of membersIn(text)) {
+  for (const { key: name, value } of membersIn(text)) {
     if (members.has(name)) throw new SampleError(`sample.${name}: stands there twice`);
     const isObject = name === 'params' && value.startsWith('{');
     members.set(name, isObject ? [...membersIn(value)].map(pairOf) : jsonValueOf(value));
@@ -100,7 +100,7 @@ function membersOf(text: string): Record<string, unknown> {
  * A parameter, with the text that is signed: a string itself, nothing for null, all else as
  * written.
  */
-function pairOf([name, value]: readonly [name: string, value: string]): readonly [string, string] {
+function pairOf({ key: name, value }: JsonMember): readonly [name: string, text: string] {
   if (value === 'null') return [name, ''];
   return [name, value.startsWith('"') ? JSON.parse(value) : value];
 }

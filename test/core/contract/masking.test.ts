@@ -78,7 +78,7 @@ describe('membersIn', () => {
     ['{ "a:b" : "c:d" , "{" : 1 }', ['a:b', '{']],
     ['{}', []],
   ])('of %s', (json, keys) => {
-    expect([...membersIn(json)].map(([key]) => key)).toEqual(keys);
+    expect([...membersIn(json)].map(({ key }) => key)).toEqual(keys);
   });
 });
 
