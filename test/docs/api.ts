@@ -32,48 +32,66 @@ interface Member extends Node {
   readonly key?: { readonly type: string };
 }
 
+/** A public name. */
+interface PublicName {
+  /** The first sentence of its doc comment. */
+  readonly about: string;
+  readonly code: string;
+}
+
+/** What a program calls, or writes as the options of a call; the other names have a line. */
+const isDeclared = ({ code }: PublicName) =>
+  !/^(?:type|interface) /.test(code) ||
+  /^interface \w+(?:Options|Settings|Hooks|File|Failure|Service|Input)\b/.test(code);
+
 /**
- * The page of the API: each public name, the first sentence of its doc comment, and its
- * declaration.
+ * The page of the API: each public name with the first sentence of its doc comment, and what a
+ * program calls with its declaration.
  */
 export function apiPage(): string {
   const seen = new Set<string>();
   const sections = Object.entries(entries).map(([entry, file]) => {
-    const names = [...exportsOf(file)].sort(([a], [b]) =>
-      a.toLowerCase() < b.toLowerCase() ? -1 : 1,
-    );
-    const own = names.filter(([name]) => !seen.has(name));
-    const again = names
-      .filter(([name]) => seen.has(name))
-      .map(([name]) => `[${name}](#${name.toLowerCase()})`);
-    for (const [name] of own) seen.add(name);
-    const also = again.length === 0 ? '' : `Also exports ${again.join(', ')}.\n\n`;
-    return `## ${entry}\n\n${also}${own.map(([name, text]) => `### ${name}\n\n${text}`).join('\n')}`;
+    const names = [...exportsOf(file)]
+      .filter(([name]) => !seen.has(name))
+      .sort(([a], [b]) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
+    for (const [name] of names) seen.add(name);
+    const declared = names.filter(([, one]) => isDeclared(one)).map(sectionOf);
+    const others = names.filter(([, one]) => !isDeclared(one)).map(rowOf);
+    const types = others.length === 0 ? '' : `\n| type | |\n|---|---|\n${others.join('')}`;
+    return `## ${entry}\n\n${declared.join('\n')}${types}`;
   });
   return `<!-- Made by \`npm run docs\` from the doc comments. -->
 
 # API
 
-Each public name with its declaration, without \`readonly\`. An editor shows the doc comments, with units, errors and
+What can a program call? Each public name, without \`readonly\`. An editor shows the members of types, units, errors and
 examples.
 
 ${sections.join('\n')}`;
 }
 
+function sectionOf([name, { about, code }]: readonly [string, PublicName]): string {
+  return `### ${name}\n\n${about === '' ? '' : `${about}\n\n`}\`\`\`ts\n${code}\n\`\`\`\n`;
+}
+
+function rowOf([name, { about }]: readonly [string, PublicName]): string {
+  return `| \`${name}\` | ${about.replaceAll('|', '\\|').replaceAll('\n', ' ')} |\n`;
+}
+
 /** What a file exports, itself or from other files, by name. */
-function exportsOf(file: string): Map<string, string> {
+function exportsOf(file: string): Map<string, PublicName> {
   const text = readFileSync(join(declarations, `${file}.d.ts`), 'utf8');
-  const found = new Map<string, string>();
+  const found = new Map<string, PublicName>();
   const body = parseAst(text, { lang: 'dts' }).body as unknown as readonly Node[];
   const source = (name: string) => join(dirname(file), name.replace(/\.js$/, ''));
   for (const node of body) {
     if (node.type !== 'ExportNamedDeclaration') continue;
     for (const { exported, local } of node.specifiers ?? []) {
       const from = node.source?.value ?? importedFrom(text, local.name);
-      const section = exportsOf(source(from)).get(local.name);
-      if (section === undefined)
+      const publicName = exportsOf(source(from)).get(local.name);
+      if (publicName === undefined)
         throw new Error(`${file} exports ${local.name}, which ${from} does not declare`);
-      found.set(exported.name, section);
+      found.set(exported.name, publicName);
     }
     const { declaration } = node;
     if (declaration == null) continue;
@@ -81,8 +99,8 @@ function exportsOf(file: string): Map<string, string> {
     // Overloads of a function are several declarations.
     const before = found.get(name);
     const code = declarationIn(text, node, declaration);
-    if (before === undefined) found.set(name, `${aboutIn(text, node)}\`\`\`ts\n${code}\n\`\`\`\n`);
-    else found.set(name, before.replace(/\n```\n$/, `\n${code}\n\`\`\`\n`));
+    const about = before?.about ?? aboutIn(text, node);
+    found.set(name, { about, code: before === undefined ? code : `${before.code}\n${code}` });
   }
   return found;
 }
@@ -103,7 +121,7 @@ function aboutIn(text: string, { start }: Node): string {
   const paragraph = comment.split(/\n\s*\n|^@/m)[0]?.trim() ?? '';
   const about = paragraph.split(/(?<=\D\.)\s+(?=[A-Z`])/)[0] ?? '';
   const linked = about.replace(/\{@link (\w+)\}/g, '`$1`').replaceAll('<', '\\<');
-  return about === '' ? '' : `${linked}\n\n`;
+  return linked;
 }
 
 /** A declaration without comments, without private members and without `readonly`. */
@@ -116,6 +134,7 @@ function declarationIn(text: string, { start, end }: Node, declaration: Node): s
     code = code.slice(0, member.start - start) + code.slice(member.end - start);
   return code
     .replace(/\/\*\*[\s\S]*?\*\//g, '')
+    .replace(/^ +(?:static readonly code|(?:static |get )?\[(?:brand|Symbol\.(?!async))).*\n/gm, '')
     .replace(/^export (?:declare )?/, '')
     .replaceAll('readonly ', '')
     .replace(/[ \t]+$/gm, '')
