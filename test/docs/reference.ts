@@ -207,7 +207,8 @@ function groupPage(name: string, commands: readonly Documented[]): string {
 
 function commandSection(command: Documented, shared: ReadonlyMap<string, Row>): string {
   const { name, usage, description, args, options, after } = command;
-  const parts = [`## ${name}`, description, `\`\`\`text\n${usage}\n\`\`\``];
+  const parts = [`## ${name}`, description];
+  if (args.length > 0) parts.push(`\`\`\`text\n${usage}\n\`\`\``);
   const rows = options.map(rowOf);
   const isShared = (row: Row) => shared.has(row.join(' '));
   const own = [
@@ -215,10 +216,12 @@ function commandSection(command: Documented, shared: ReadonlyMap<string, Row>): 
     ...rows.filter((row) => !isShared(row)),
   ];
   if (own.length > 0) parts.push(table(['argument or option', 'meaning'], own).trimEnd());
-  const others = rows
-    .filter(isShared)
-    .map(([flags]) => flags.replace(/^`(?:-\w, )?(--[\w-]+).*/, '`$1`'));
-  if (others.length > 0) parts.push(`Also ${others.join(', ')}: ${sharedLink}.`);
+  const others = options
+    .filter((option) => isShared(rowOf(option)))
+    .map(({ long, helpGroupHeading }) =>
+      helpGroupHeading === 'Connection:' ? 'those of the connection' : `\`${long}\``,
+    );
+  if (others.length > 0) parts.push(`Also ${[...new Set(others)].join(', ')}: ${sharedLink}.`);
   const notes = after.replace(/^(?:\w.* )?Examples:[\s\S]*/m, '').trim();
   if (notes !== '') parts.push(`\`\`\`text\n${notes}\n\`\`\``);
   return parts.join('\n\n');
