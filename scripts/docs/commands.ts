@@ -25,7 +25,7 @@ export async function documentedCommands(): Promise<Documented[]> {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const io = { stdin, stdout, stderr, env: {} } as unknown as Parameters<typeof createContext>[0];
   const program = await buildProgram(createContext(io, new AbortController().signal, []), []);
-  addTexts(program);
+  addTexts(program, false);
   return below(program, 'userinfo');
 }
 

@@ -114,7 +114,7 @@ export function command<Options, Arguments extends unknown[]>(
       command.helpCommand('help [command]', 'show the help of a command');
       command.action(async () => {
         const { addTexts } = await import('./command-line/command-texts.late.js');
-        addTexts(command);
+        addTexts(command, true);
         command.outputHelp(); // a reader may page it
       });
       return;

@@ -6,7 +6,12 @@ import {
   readCommandLine,
   withoutUnknownValues,
 } from './command-line/command-line.js';
-import { examples, helpLayout, sendsRequests } from './command-line/help-layout.js';
+import {
+  asksForShortHelp,
+  examples,
+  helpLayout,
+  sendsRequests,
+} from './command-line/help-layout.js';
 import { addCommonOptions, type CommonOptions } from './command-line/options.js';
 import { topicList } from './commands/help/index.js';
 import { declareCommands } from './commands/index.js';
@@ -76,7 +81,7 @@ export async function buildProgram(context: CliContext, args: readonly string[])
   await declareCommands(program, context, args);
   if (args.some((arg) => arg === 'help' || arg === '--help' || /^-\w*h/.test(arg))) {
     const { addTexts } = await import('./command-line/command-texts.late.js');
-    addTexts(program);
+    addTexts(program, asksForShortHelp(args));
   }
   if (isShort) return program.addHelpText('after', firstSteps);
   return program.addHelpText('after', topicList).addHelpText('after', examples(...steps));

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { printedBy } from '../support/cli.js';
-import { commands, examplesIn, helps } from '../support/help-texts.js';
+import { commands, completeHelps, examplesIn } from '../support/help-texts.js';
 import { firstUser, ServedMachine } from '../support/served.js';
 
 let machine: ServedMachine;
@@ -54,7 +54,11 @@ describe('the examples of help', () => {
   it('work when pasted', { timeout: 240_000 }, async () => {
     const env = { XDG_DATA_HOME: `${machine.folder}/data`, SHOP_SECRET: 'never-to-be-seen-4711' };
     const paste = async (line: string) => {
-      const { status, stderr } = await machine.shell(line, { env });
+      const issue = 'code=$(userinfo admin code issue --tenant-code acme --union-id u001)';
+      const needsCode = line.includes('"$code"') && !line.includes('code=');
+      const { status, stderr } = await machine.shell(needsCode ? `${issue}; ${line}` : line, {
+        env,
+      });
       expect(status, `${line}\n${stderr}`).toBe(0);
     };
     // What the examples take for granted: an app and a user in f.db too, a service on the default
@@ -68,7 +72,7 @@ describe('the examples of help', () => {
     const [, url = ''] = await printedBy(service, /listening on (http:\S+)/);
     try {
       for (const name of story) {
-        for (const line of examplesIn(helps.get(name) ?? '')) {
+        for (const line of examplesIn(completeHelps.get(name) ?? '')) {
           if (interactive.includes(line)) continue;
           await paste(line);
           if (name === 'admin app create')
@@ -89,7 +93,7 @@ describe('the examples of help', () => {
 
   it('of serve start the service', { timeout: 60_000 }, async () => {
     writeFileSync(join(machine.folder, 'platform.json'), '{"http_status":200}');
-    for (const line of examplesIn(helps.get('serve') ?? '')) {
+    for (const line of examplesIn(completeHelps.get('serve') ?? '')) {
       if (line.includes('postgres://')) continue; // needs that server; several-processes.test.ts has one
       // A free port: others may hold the one that the example leaves to the default.
       const service = machine.start([...line.split(' ').slice(1), '--port', '0'], {

@@ -1,10 +1,22 @@
 import { type Command, Help, type HelpConfiguration, Option } from 'commander';
 
+/** Whether the arguments (without `node` and the script) ask for the short help of a command. */
+export function asksForShortHelp(args: readonly string[]): boolean {
+  return args.some((arg) => /^-\w*h/.test(arg)) && !args.includes('--help') && args[0] !== 'help';
+}
+
+/** An example of a command, with its purpose. */
+export type Example = readonly [command: string, purpose: string];
+
 /** The examples at the end of a command's help, each with its purpose. */
-export function examples(
-  ...lines: readonly (readonly [command: string, purpose: string])[]
-): string {
-  const shown = lines.map(([command, purpose]) => `  # ${purpose}\n  $ ${breakCommand(command)}`);
+export function examples(...all: readonly Example[]): string {
+  const shown = all.map(([command, purpose]) => `  # ${purpose}\n  $ ${breakCommand(command)}`);
+  return `\nExamples:\n${shown.join('\n')}`;
+}
+
+/** The two examples of the short help. */
+export function firstExamples(...all: readonly Example[]): string {
+  const shown = all.slice(0, 2).map(([command]) => `  $ ${breakCommand(command)}`);
   return `\nExamples:\n${shown.join('\n')}`;
 }
 
@@ -14,7 +26,8 @@ function breakCommand(command: string): string {
   for (const part of command.split(/ (?=--?[a-z]|'https?:|[|>] |&& |"\$\()|(?<=;) /)) {
     const line = lines.at(-1) ?? '';
     const joined = line === '' ? part : `${line} ${part}`;
-    if (joined.length <= 72 || line === '') lines[lines.length - 1] = joined;
+    if (joined.length <= (lines.length === 1 ? 74 : 72) || line === '')
+      lines[lines.length - 1] = joined;
     else lines.push(part);
   }
   return lines.join(' \\\n      ');
@@ -83,6 +96,7 @@ function sharedOptions({ parent }: Command): readonly Option[] {
  * Groups of options that a page of the help explains; the short help of a command has their flags.
  */
 const pages: Readonly<Record<string, string>> = {
+  'Preview:': 'userinfo read --help',
   'Global Options:': 'userinfo --help',
   'Connection:': 'userinfo help connection',
   'Operation:': 'userinfo help operation',
@@ -97,20 +111,44 @@ export function helpPage(heading = ''): string | undefined {
 /** Groups of the program's commands that its short help has by their names alone. */
 const namedOnly = ['Signing:', 'Service:', 'Other:'];
 
+/** Paragraphs of flags that a page explains follow one another without an empty line. */
+const flagParagraphs = /(\(see "[^\n]+"\):.*\n(?: {2}\S.*\n)*)\n(?=\w[\w ]* \(see ")/g;
+
 /**
- * The help of commands, with the common options that apply; the program's short one has at most 24
- * lines.
+ * The help of commands, with the common options that apply. The short one names the options that a
+ * page explains; that of the program, of `read` and of `passback` has at most 24 lines.
  */
 export function helpLayout(isShort: boolean): HelpConfiguration {
+  const isNamed = (heading: string | undefined, isGroup: boolean) =>
+    isShort && helpPage(heading) !== undefined && !(isGroup && heading === sharedHeading);
   let isGroup = false;
   return {
     showGlobalOptions: true,
     subcommandTerm: (command) => command.name(),
-    visibleOptions: (command) => [...new Help().visibleOptions(command), ...sharedOptions(command)],
+    visibleOptions: (command) =>
+      [...new Help().visibleOptions(command), ...sharedOptions(command)].filter(
+        ({ long }) => !isShort || long !== '--help',
+      ),
+    commandUsage: (command) => {
+      const usage = Help.prototype.commandUsage.call(new Help(), command);
+      return isShort && command.parent !== null ? `${usage}   (all: --help)` : usage;
+    },
     visibleGlobalOptions: (command) => {
       const groups = shownCommon.get(command) ?? [];
       return rootOf(command).options.filter(
         (option) => option instanceof CommonOption && groups.includes(option.group),
+      );
+    },
+    // Of the terms that have a meaning beside them.
+    padWidth: (command, helper) => {
+      if (!isShort) return Help.prototype.padWidth.call(helper, command, helper);
+      const options = helper
+        .visibleOptions(command)
+        .filter(({ helpGroupHeading }) => !isNamed(helpGroupHeading, command.commands.length > 0));
+      return Math.max(
+        helper.longestArgumentTermLength(command, helper),
+        helper.longestSubcommandTermLength(command, helper),
+        ...options.map((option) => helper.optionTerm(option).length),
       );
     },
     // The commands of a group come before its options; those of the program are listed by its
@@ -118,25 +156,26 @@ export function helpLayout(isShort: boolean): HelpConfiguration {
     formatHelp: (command, helper) => {
       isGroup = command.commands.length > 0;
       const text = Help.prototype.formatHelp.call(helper, command, helper);
-      if (!isGroup) return text;
+      if (!isGroup) return text.replace(flagParagraphs, '$1');
       const parts = text.trimEnd().split('\n\n');
       const isOptions = (part: string) => /^(?:Shared o|Global O|O)ptions|^Connection/.test(part);
       const options = isShort && command.parent === null ? [] : parts.filter(isOptions);
-      return `${[...parts.filter((part) => !isOptions(part)), ...options].join('\n\n')}\n`;
+      const ordered = [...parts.filter((part) => !isOptions(part)), ...options];
+      return `${ordered.join('\n\n')}\n`.replace(flagParagraphs, '$1');
     },
     formatItemList: (heading, items, helper) => {
-      const page = helpPage(heading);
       if (items.length === 0) return [];
       if (isShort && namedOnly.includes(heading))
         return [`${heading} ${items.map((item) => item.trim().split(' ')[0]).join(', ')}`];
-      const isExplainedHere = isGroup && heading === sharedHeading;
-      if (page === undefined || !isShort || isExplainedHere) return [heading, ...items, ''];
+      if (!isNamed(heading, isGroup)) return [heading, ...items, ''];
       const flags = items.map((item) =>
         /-[\w-]+(?:, --[\w-]+)?/.exec(item)?.[0].replace(', ', '/'),
       );
       const shown = flags.filter((flag) => flag !== undefined);
-      const title = `${heading.replace(':', '')} (see "${page}"):`;
-      return [title, wrapNames(shown, helper.helpWidth ?? 80), ''];
+      const title = `${heading.replace(':', '')} (see "${helpPage(heading)}"):`;
+      const line = `${title} ${shown.join(', ')}`;
+      const width = helper.helpWidth ?? 80;
+      return line.length <= width ? [line, ''] : [title, wrapNames(shown, width), ''];
     },
   };
 }

@@ -8,10 +8,10 @@ export const declareBulkRead = command({
   summary: 'read with the authorization code of each row',
   takes: (command) =>
     addFile(command)
-      .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
+      .argument('[names...]', 'names to read, separated by spaces or commas (default: all)')
       .option(
         '--scope <scope>',
-        'authorization type (default: not sent, the service applies its own)',
+        'authorization type (default: that of the service)',
         parseFilled('--scope'),
       ),
   run: async (call: Call<BulkReadOptions>, file: string, names: string[]) =>

@@ -11,7 +11,7 @@ import {
   type UserInfoEntries,
 } from '../../../core/contract/user-info.js';
 import { type Call, type CliContext, command } from '../../command.js';
-import { listNames } from '../../command-line/help-layout.js';
+import { asksForShortHelp, listNames } from '../../command-line/help-layout.js';
 import { parseFilled } from '../../command-line/option-values.js';
 import { inputName, parseJson, readText } from '../../io.js';
 import { callService } from '../../request/call-service.js';
@@ -52,8 +52,10 @@ export const declarePassback = command({
   name: 'passback',
   common: ['profile', 'output', 'network', 'confirm'],
   summary: 'pass information about a user back',
-  takes: (command) => {
-    return addRequestOptions(passbackCall.takes(command)).addHelpText(
+  takes: (command, { args }) => {
+    const declared = addRequestOptions(passbackCall.takes(command));
+    if (asksForShortHelp(args)) return declared;
+    return declared.addHelpText(
       'after',
       () => `${listNames(Object.keys(specialUserInfoKeys), 'Keys with a special meaning')}
 Reserved keys, which cannot be passed back: ${reservedKeys.join(', ')}. Any other key is

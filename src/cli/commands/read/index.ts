@@ -3,7 +3,7 @@ import { readRequest } from '../../../client/call/request.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import { parseInfoNames, specialInfoNames } from '../../../core/contract/info-names.js';
 import { type Call, type CliContext, command } from '../../command.js';
-import { listNames } from '../../command-line/help-layout.js';
+import { asksForShortHelp, listNames } from '../../command-line/help-layout.js';
 import { parseFilled } from '../../command-line/option-values.js';
 import { cutSpaceAround } from '../../command-line/space-around.js';
 import { readValue } from '../../io.js';
@@ -22,10 +22,10 @@ export const readCall = {
   takes: (command: Command) =>
     command
       .argument('<code>', 'authorization code; - for standard input')
-      .argument('[names...]', 'information to read, separated by spaces or commas (default: all)')
+      .argument('[names...]', 'names to read, separated by spaces or commas (default: all)')
       .option(
         '--scope <scope>',
-        'authorization type (default: not sent, the service applies its own)',
+        'authorization type (default: that of the service)',
         parseFilled('--scope'),
       ),
   request: async (
@@ -46,12 +46,14 @@ export const declareRead = command({
   name: 'read',
   common: ['profile', 'output', 'network', 'confirm'],
   summary: "read a user's information with an authorization code",
-  takes: (command, { io }) => {
+  takes: (command, { io, args }) => {
     const special = () => {
       const { chatPrefix } = profileOutline(io.env, command.optsWithGlobals().profile);
       return listNames(Object.keys(specialInfoNames(chatPrefix)), 'Names with a special meaning');
     };
-    return addRequestOptions(readCall.takes(command)).addHelpText(
+    const declared = addRequestOptions(readCall.takes(command));
+    if (asksForShortHelp(args)) return declared;
+    return declared.addHelpText(
       'after',
       () => `${special()}
 Any other name is a key that an application passed back, such as acme_level.
