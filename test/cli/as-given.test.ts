@@ -22,16 +22,14 @@ const signs = fc.constantFrom(
   '--',
   ':=',
 );
-/** A text of printable characters of all of Unicode, often with such signs. */
+const short = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 });
+const mixed = fc.array(fc.oneof(signs, short), { maxLength: 8 }).map((parts) => parts.join(''));
+/** White space, or nothing, on each side. */
+const space = fc.constantFrom('', '', ' ', '\t', '\u3000');
+const spaced = fc.tuple(space, short, space).map((parts) => parts.join(''));
+/** A text of printable characters of all of Unicode, often with such signs or white space. */
 const text = fc
-  .oneof(
-    fc.string({ unit: 'grapheme', maxLength: 12 }),
-    fc
-      .array(fc.oneof(signs, fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 })), {
-        maxLength: 8,
-      })
-      .map((parts) => parts.join('')),
-  )
+  .oneof(fc.string({ unit: 'grapheme', maxLength: 12 }), mixed, spaced)
   .filter((text) => text.trim() !== '');
 const settings = { tenant_code: text, channel: text, app_key: text };
 const key = text.filter((key) => !['union_id', 'channel'].includes(key));
