@@ -31,6 +31,7 @@ const invisibleInText = /(?![\t\n\r\u{e0020}-\u{e007f}]|\u200c|\u200d)[\p{Cc}\p{
 const quotes = /^(?:(["'`]).*\1|[“”„].*[“”]|[‘’‚].*[‘’]|「.*」|『.*』|«.*»)$/s;
 const placeholder = /^(?:\$\{[^{}]*\}|\{\{[^{}]*\}\}|undefined|\[object Object\])$/;
 const noValue = /^(?:null|none|nil|nan|#?n\/a|\\n|\$[a-z_]\w*|%[a-z_]\w*%|<[a-z][\w -]*>)$/i;
+const cellOfText = /^="[^"]*"$/;
 const shortenedNumber = /^\d\.\d+E\+\d+$/;
 
 const doubts: readonly Doubt[] = [
@@ -73,6 +74,11 @@ const doubts: readonly Doubt[] = [
     concerns: ['id', 'value'],
     test: (text) => isShortenedNumber(text.trim()),
     sentence: 'is a number that a spreadsheet shortened',
+  },
+  {
+    concerns: ['id', 'value'],
+    test: (text) => cellOfText.test(text.trim()),
+    sentence: 'is the formula by which a spreadsheet keeps text',
   },
   {
     concerns: ['id'],

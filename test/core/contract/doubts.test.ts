@@ -27,6 +27,7 @@ const doubtful: readonly (readonly [text: string, sentence: string, uses: readon
   ['$CODE', 'stands for a missing value', ['id', 'secret']],
   ['<code>', 'stands for a missing value', ['id', 'secret']],
   ['a\ufffdc', 'has U+FFFD, which stands for text in another encoding', uses],
+  ['="007"', 'is the formula by which a spreadsheet keeps text', ['id', 'value']],
   ['1.38E+10', 'is a number that a spreadsheet shortened', ['id', 'value']],
   ['moblie', 'is almost "mobile", which has a special meaning', ['name']],
   ['Mobile', 'is almost "mobile", which has a special meaning', ['name']],
