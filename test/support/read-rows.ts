@@ -1,6 +1,7 @@
 import { type CsvOptions, type CsvRow, parseCsv } from '../../src/cli/commands/bulk/source/csv.js';
 import { decompress } from '../../src/cli/commands/bulk/source/input.js';
 import type { LineBlock } from '../../src/cli/commands/bulk/source/lines.js';
+import { type NdjsonRow, parseNdjson } from '../../src/cli/commands/bulk/source/ndjson.js';
 import { type TextOptions, toUtf8 } from '../../src/cli/commands/bulk/source/text.js';
 
 const utf8: TextOptions = { encoding: 'utf-8' };
@@ -20,6 +21,10 @@ export function csv(options: Partial<CsvOptions> = {}): Parse<CsvRow> {
     ...options,
   } as const;
   return (blocks) => parseCsv(blocks, all);
+}
+
+export function ndjson(note = (_text: string) => {}): Parse<NdjsonRow> {
+  return (blocks) => parseNdjson(blocks, note);
 }
 
 /** Bytes as a stream would bring them, so many at a time. */

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { showParameter } from '../../client/call/hooks.js';
 import type { WireRequest } from '../../client/call/wire-request.js';
+import { maskGivenName } from '../../core/contract/masking.js';
 import type { Settings } from '../../core/profiles/settings.js';
 import { encodePairs } from '../../core/support/percent-encoding.js';
 import { quoteWhereNeeded } from '../../core/support/shell.js';
@@ -71,7 +72,8 @@ export async function printPreview(
 
 /** The values of headers may be secret: they are masked whole. */
 function partsOf({ method, url, headers, body }: WireRequest, reveal = false) {
-  const show = (name: string, value: string) => (reveal ? value : showParameter(name, value));
+  const show = (name: string, value: string) =>
+    reveal ? value : showParameter(name, value, maskGivenName);
   const shownHeaders = Object.entries(headers).map(([name, value]) => [
     name,
     reveal ? value : '****',

@@ -247,10 +247,14 @@ export function showParameters({ target, body }: SignedRequest): [name: string, 
   return pairs.map(([name, value]) => [name, showParameter(name, value)]);
 }
 
-/** A parameter of a signed request, masked. */
-export function showParameter(name: string, value: string): string {
+/** A parameter of a signed request, masked; `showKey` as in `maskParameter`. */
+export function showParameter(
+  name: string,
+  value: string,
+  showKey?: (key: string) => string,
+): string {
   if (name === 'app_sign' || name === 'sign') return `${value.slice(0, shownDigits)}…`;
-  return maskParameter(name, value);
+  return maskParameter(name, value, showKey);
 }
 
 /** @internal The fields of a `ResponseEvent` that come from the answer, masked. */

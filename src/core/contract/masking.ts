@@ -19,7 +19,12 @@ export function mayBeValue(name: string): boolean {
   return name.includes('@') || (name.match(/\d/g)?.length ?? 0) > maxDigits;
 }
 
-/** A received name for a log: masked if it may be a value. */
+/** A name that a user gave, as a preview shows it to the same user: masked if it may be a value. */
+export function maskGivenName(name: string): string {
+  return mayBeValue(name) ? '****' : name;
+}
+
+/** A received name for a log: masked unless it looks like a name. */
 export function maskName(name: string): string {
   return plainName.test(name) && !mayBeValue(name) ? name : '****';
 }
@@ -74,21 +79,22 @@ export function maskWords(text: string): string {
 }
 
 /**
- * A parameter of a request for a log: `code` and the values of `user_info` are masked; its keys are
- * kept if they look like names. An invalid `user_info` is masked whole.
+ * A parameter of a request for a log: `code` and the values of `user_info` are masked; of its keys
+ * `showKey` returns what is shown, by default those that look like names. An invalid `user_info` is
+ * masked whole.
  */
-export function maskParameter(name: string, value: string): string {
+export function maskParameter(name: string, value: string, showKey = maskName): string {
   if (name === 'code' || isPersonalName(name)) return maskText(value);
-  if (name === 'user_info') return maskUserInfo(value);
+  if (name === 'user_info') return maskUserInfo(value, showKey);
   return value;
 }
 
-function maskUserInfo(text: string): string {
+function maskUserInfo(text: string, showKey: (key: string) => string): string {
   try {
     const masked = [...parseUserInfo(text)].map(
-      ([key, value]) => [maskName(key), maskText(String(value))] as const,
+      ([key, value]) => [showKey(key), maskText(String(value))] as const,
     );
-    return formatFlatJson(new Map(masked));
+    return formatFlatJson(masked);
   } catch (error) {
     if (error instanceof InvalidInputError) return '****';
     throw error;

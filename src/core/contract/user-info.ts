@@ -84,7 +84,7 @@ export function parseFlatJson(
 }
 
 /** The JSON text of a flat object: non-ASCII characters and slashes unescaped (§4.2 rule 7). */
-export function formatFlatJson(entries: ReadonlyMap<string, FlatValue>): string {
+export function formatFlatJson(entries: Iterable<readonly [string, FlatValue]>): string {
   let members = '';
   for (const [key, value] of entries) {
     if (members !== '') members += ',';

@@ -518,7 +518,9 @@ describe('a slip of a file', () => {
     );
     expect(status).toBe(6);
     expect(existsSync(join(folder, 'f.csv'))).toBe(true);
-    expect(readFileSync(join(folder, 'f.csv'), 'utf8')).toBe('union_id,a,,\nu001,b,,\n');
+    expect(readFileSync(join(folder, 'f.csv'), 'utf8')).toBe(
+      'userinfo_reason,union_id,a,,\n40401 no such user,u001,b,,\n',
+    );
   });
 
   it('shows white space at the ends of a value in a table', async () => {

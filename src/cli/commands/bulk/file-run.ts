@@ -92,7 +92,7 @@ export function runOverFile(options: FileRunOptions) {
     }
   }
 
-  function count(result: RowOutcome<FileRow>): void {
+  function count(result: RowOutcome<FileRow>, why: string): void {
     done += 1;
     if (result.outcome === 'ok') {
       countEach(result.answer.missing ?? [], missing);
@@ -100,8 +100,7 @@ export function runOverFile(options: FileRunOptions) {
       return;
     }
     const { error } = result;
-    const isToRetry = result.outcome !== 'invalid' && source.input.size === null;
-    if (isToRetry) toRetry?.add(result.row);
+    if (source.input.size === null) toRetry?.add(result.row, why);
     const isRefused = error instanceof RejectedError;
     const canSucceed =
       result.outcome !== 'invalid' && !(isRefused && error.entry?.retry === 'never');
@@ -123,13 +122,15 @@ export function runOverFile(options: FileRunOptions) {
    */
   async function finishFailed(): Promise<number> {
     if (toRetry === null) return 0;
-    const { failed, unknown } = state;
+    const { failed, unknown, reasons } = state;
     const rowsToRetry = failed.size + unknown.size;
     try {
       if (source.input.size !== null && rowsToRetry > 0) {
         for await (const rows of readRows(source)) {
-          for (const row of rows)
-            if (failed.has(row.line) || unknown.has(row.line)) toRetry.add(row);
+          for (const row of rows) {
+            const { line } = row;
+            if (failed.has(line) || unknown.has(line)) toRetry.add(row, reasons.get(line));
+          }
           if (toRetry.count() === rowsToRetry) break;
         }
       }

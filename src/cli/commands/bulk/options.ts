@@ -96,7 +96,10 @@ export function addBulkOptions(command: Command): Command {
       '--results <file>',
       'outcomes, one line per row, with a journal beside them (default: <file>.results.ndjson)',
     )
-    .option('--failed <file>', 'file for the rows to retry, in the format of the input')
+    .option(
+      '--failed <file>',
+      'file for the rows that are not ok, each with the reason, in the format of the input',
+    )
     .addOption(
       new Option('--resume', 'continue a run; no finished row is sent again').conflicts('restart'),
     )

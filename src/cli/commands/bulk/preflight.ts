@@ -13,9 +13,10 @@ import {
 } from '../../request/doubts.js';
 import { warnOfKeys } from '../passback/pairs.js';
 import { ColumnDoubts } from './column-doubts.js';
+import { type RefusedPlaces, recordRefused } from './files/refused-rows.js';
 import type { BulkRun } from './row-source.js';
 import { rowsFileDoubts } from './rows-file.js';
-import { formatRows, noRows } from './run-report.js';
+import { formatCommandFor, formatOthersCommand, formatRows, noRows } from './run-report.js';
 import { type InputDigest, preflight } from './source/checked-input.js';
 import { RunInputError } from './source/input.js';
 import type { FileRow } from './source/rows.js';
@@ -42,15 +43,17 @@ export interface CheckedFile {
 
 /**
  * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given.
- * Asks about doubts.
+ * Asks about doubts. Writes the rows that cannot be sent to `places`.
  *
  * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed; if
  * the answer is no
  */
-export async function checkRows(run: BulkRun): Promise<CheckedFile> {
+export async function checkRows(run: BulkRun, places: RefusedPlaces): Promise<CheckedFile> {
   const { context, io, options, operation, settings, source } = run;
   const { name, size, share } = source.input;
   if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
+  const refused = recordRefused(operation, places, source.text.encoding === 'utf-8');
+  const isListed = places.results !== null || places.failed !== null;
   let [rows, faultCount] = [0, 0];
   let first: InvalidInputError | undefined;
   const faults: string[] = [];
@@ -69,9 +72,10 @@ export async function checkRows(run: BulkRun): Promise<CheckedFile> {
       if (!(error instanceof InvalidInputError)) throw error;
       faultCount += 1;
       first ??= error;
+      refused.add(row, error);
       if (faultCount <= shownFaults) faults.push(`line ${row.line}: ${error.message}`);
-      if (faultCount === maxFaults)
-        throw invalidRows(`at least ${invalid()}`, first, options.types, options.dryRun === true);
+      if (faultCount === maxFaults && !isListed)
+        throw invalidRows(run, `at least ${invalid()}`, first, options.dryRun === true);
     }
   };
   const checkBatch = (batch: readonly FileRow[]) => {
@@ -80,21 +84,25 @@ export async function checkRows(run: BulkRun): Promise<CheckedFile> {
     rows += batch.length;
   };
   const progressNow = () => ({ doing: 'checking', rows, share: share(), total: null });
-  const checked = await withProgress(io, options, progressNow, () =>
-    preflight(source, options.preflight ? checkBatch : null),
-  ).finally(async () => {
+  const check = async () => {
+    try {
+      const checked = await preflight(source, options.preflight ? checkBatch : null);
+      refused.finish();
+      return checked;
+    } finally {
+      refused.close();
+    }
+  };
+  const checked = await withProgress(io, options, progressNow, check).finally(async () => {
     for (const fault of faults) await printMessage(io, fault);
     const more = faultCount - faults.length;
     if (more > 0) await printMessage(io, `and ${formatRows(more)} more`);
   });
   if (options.preflight && rows === 0 && options.part === undefined) throw noRows(name);
   if (faultCount > 0) {
-    throw invalidRows(
-      invalid(),
-      first,
-      options.types,
-      options.dryRun === true || faultCount === rows,
-    );
+    for (const path of pathsOf(places))
+      await printMessage(io, `${formatRows(faultCount)} written to ${path}`);
+    throw invalidRows(run, invalid(), first, options.dryRun === true || faultCount === rows);
   }
   const keys = operation.userInfoKeys(doubts.names);
   await warnOfKeys(io, keys, settings.key_prefix);
@@ -148,20 +156,34 @@ class Repeats {
   }
 }
 
+/** The files of the rows that cannot be sent. */
+function pathsOf({ results, failed }: RefusedPlaces): string[] {
+  return [results, failed?.path].filter((path) => typeof path === 'string');
+}
+
 /**
  * The error of rows that cannot be sent; its next step is that of the first of them, if it has one.
  */
 function invalidRows(
+  run: BulkRun,
   what: string,
   first: InvalidInputError | undefined,
-  types: string | undefined,
   noneLeft: boolean,
 ): Error {
+  const { types, failed } = run.options;
   if (first instanceof RunInputError) {
     const [option, value] = first.options;
     const list =
       option === '--types' && types !== undefined ? [option, `${types},${value}`] : first.options;
     return new RunInputError(what, first.hint ?? '', ...list);
+  }
+  if (failed !== undefined) {
+    const whatToDo =
+      `${first?.hint ?? ''} Correct them in ${quoteName(failed)}, and send that file`.trim();
+    return new InvalidInputError(what, {
+      hint: noneLeft ? `${whatToDo}:` : `${whatToDo}, and the others:`,
+      commands: [formatCommandFor(failed, run), ...(noneLeft ? [] : [formatOthersCommand(run)])],
+    });
   }
   if (first?.hint !== undefined)
     return new InvalidInputError(what, { hint: first.hint, commands: first.commands });

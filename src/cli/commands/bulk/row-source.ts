@@ -54,7 +54,13 @@ export async function openRows(
   const name = file.replace(/\.gz$/i, '');
   const formatName = options.format ?? (/\.(?:ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv');
   const encoding = findEncoding(options.encoding ?? defaultEncoding);
-  let parse: RowSource['parse'] = (blocks) => parseNdjson(refuseArray(blocks, file));
+  const notes = new Set<string>();
+  // A file is read twice; a broken stderr ends the command elsewhere.
+  const note = (text: string) => {
+    if (!notes.has(text)) printMessage(io, text).catch(() => {});
+    notes.add(text);
+  };
+  let parse: RowSource['parse'] = (blocks) => parseNdjson(refuseArray(blocks, file), note);
   let identity: OpenedRows['identity'] = { format: formatName, encoding };
   let emptyRows = 0;
   if (formatName === 'ndjson') refuseForNdjson(options);
@@ -62,12 +68,6 @@ export async function openRows(
     const delimiter = delimiterOf(options.delimiter, name);
     const types = parseTypes(options.types);
     const check = (found: readonly string[], line: number) => checkColumns(found, columns, line);
-    const notes = new Set<string>();
-    // A file is read twice; a broken stderr ends the command elsewhere.
-    const note = (text: string) => {
-      if (!notes.has(text)) printMessage(io, text).catch(() => {});
-      notes.add(text);
-    };
     const csv = {
       delimiter,
       readsDelimiter: options.delimiter === undefined,

@@ -2,7 +2,7 @@ import { NoAnswerError, RejectedError } from '../../../client/call/errors.js';
 import { showParameter } from '../../../client/call/hooks.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import { parseInfoNames } from '../../../core/contract/info-names.js';
-import { mayBeValue } from '../../../core/contract/masking.js';
+import { maskGivenName } from '../../../core/contract/masking.js';
 import type { Call } from '../../command.js';
 import { exitStatus } from '../../exit-status.js';
 import { printMessage } from '../../io.js';
@@ -21,6 +21,7 @@ import { ColumnDoubts } from './column-doubts.js';
 import { type RunReport, runOverFile } from './file-run.js';
 import { requireOurs } from './files/failed-file.js';
 import { openResults, type RunRecord } from './files/recorder.js';
+import { requireNoResults } from './files/refused-rows.js';
 import { filesOfRun, type RunPaths, type RunStart, refuseUnusable } from './files/run-files.js';
 import { lockFiles } from './files/run-locks.js';
 import { RunState } from './files/run-state.js';
@@ -103,10 +104,26 @@ async function runMany(
     );
   }
   await withRows(call, file, operation, infoNames, async (run) => {
-    if (call.options.dryRun) await reportDryRun(run, await checkRows(run));
+    if (call.options.dryRun) await runDry(run);
     else if (run.source.input.size === null) await runStream(run);
     else await runFile(run);
   });
+}
+
+/** Checks the rows; those that cannot be sent are written to `--results` and `--failed`. */
+async function runDry(run: BulkRun): Promise<void> {
+  const { results, failed, takeOver } = run.options;
+  const input = run.source.input.size === null ? undefined : run.file;
+  refuseUnusable({ results, failed }, input);
+  const release = await lockFiles([results, failed], takeOver);
+  try {
+    const place = failed === undefined ? null : { path: failed, ours: [] };
+    if (results !== undefined) requireNoResults(results);
+    if (place !== null) requireOurs(place);
+    await reportDryRun(run, await checkRows(run, { results: results ?? null, failed: place }));
+  } finally {
+    release();
+  }
 }
 
 async function runFile(run: BulkRun): Promise<void> {
@@ -116,7 +133,10 @@ async function runFile(run: BulkRun): Promise<void> {
   const files = filesOfRun(paths, start, operation, options.takeOver);
   try {
     await files.claim();
-    const { rows, hash, digest, keys } = await checkRows(run);
+    const { rows, hash, digest, keys } = await checkRows(run, {
+      results: null,
+      failed: files.refused(),
+    });
     await confirmWrite(run, rows === null ? 'all rows' : formatRows(rows), keys);
     const { note, ...record } = await files.open({
       'input file': `${source.input.size} bytes, SHA-256 ${hash}`,
@@ -216,13 +236,13 @@ async function reportDryRun(
   { io, isTable, print, options: { reveal }, operation: { endpoint }, settings, source }: BulkRun,
   { rows, keys: names, sample, hash: sha256 }: CheckedFile,
 ): Promise<void> {
-  const keys = reveal ? names : names.map((name) => (mayBeValue(name) ? '****' : name));
+  const keys = reveal ? names : names.map(maskGivenName);
   const { host } = new URL(settings.base_url.value);
   const environment = settings.environment.value;
   const shown = sample.map(([line, { parameters }]) => {
     const show = ([key, value]: [string, string]) => [
       key,
-      reveal ? value : showParameter(key, value),
+      reveal ? value : showParameter(key, value, maskGivenName),
     ];
     return { line, ...Object.fromEntries([...parameters].map(show)) };
   });

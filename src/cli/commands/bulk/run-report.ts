@@ -57,10 +57,15 @@ export function formatCommand(run: Pick<BulkRun, 'context'>, more: readonly stri
 }
 
 /** The command line of a run over another file, without the files that the run wrote. */
-function formatCommandFor(file: string, { context: { args }, command }: BulkRun): string {
+export function formatCommandFor(file: string, { context: { args }, command }: BulkRun): string {
   const [place = args.length] = readCommandLine(rootOf(command), args).places;
   const path = file.startsWith('-') ? `./${file}` : file;
   return formatArgs(args.toSpliced(place, 1, path), [], fileOptions);
+}
+
+/** The command line that sends the rows of a file without those that were written to `--failed`. */
+export function formatOthersCommand({ context }: Pick<BulkRun, 'context'>): string {
+  return formatArgs(context.args, ['--no-preflight'], ['--failed']);
 }
 
 function formatArgs(
@@ -305,7 +310,7 @@ function retryAdvice(run: EndedRun): Pick<UserInfoErrorOptions, 'hint' | 'comman
   const { failed, part } = run.options;
   const { endpoint } = run.operation;
   const { counts, failedRows, retryable, stoppedBy } = run.report;
-  if (stoppedBy !== null || counts.failed + counts.unknown === 0) {
+  if (stoppedBy !== null) {
     return {
       hint: `The results say why, row by row${paths === null ? '.' : `: ${paths.results}`}`,
     };

@@ -217,6 +217,28 @@ describe('a dry run', () => {
     await server.close();
     expect(existsSync(path('dry.csv.userinfo-journal'))).toBe(false);
   });
+
+  it('previews show the keys of each row, and no values', async () => {
+    const name = write(
+      'keys.csv',
+      'union_id,手机号,会员 等级,13812345678\nf1,13912345678,gold,x\n',
+    );
+    const bulk = await passBack(name, '--dry-run', '--yes', '--json');
+    const pairs = ['手机号=13912345678', '会员 等级=gold', '13812345678=x'];
+    const one = await machine.run([
+      '-p',
+      'local',
+      'passback',
+      '--union-id',
+      'f1',
+      ...pairs,
+      '--dry-run',
+      '--json',
+    ]);
+    const shown = '{"手机号":"139****5678","会员 等级":"****","****":"****"}';
+    expect(JSON.parse(bulk.stdout).sample[0].user_info).toBe(shown);
+    expect(JSON.parse(one.stdout).form.user_info).toBe(shown);
+  });
 });
 
 describe('failed rows', () => {
@@ -239,13 +261,17 @@ describe('failed rows', () => {
       msg: 'no such user',
       request_id: expect.stringMatching(/^[0-9a-f]{20}$/),
     });
-    expect(linesOf('mixed.failed.csv').slice(0, 2)).toEqual(['union_id,v', 'mixed.csvf0,x0']);
+    expect(linesOf('mixed.failed.csv').slice(0, 2)).toEqual([
+      'userinfo_reason,union_id,v',
+      '40401 no such user,mixed.csvf0,x0',
+    ]);
     expect(linesOf('mixed.failed.csv')).toHaveLength(21);
 
     await machine.putUsers(Array.from({ length: 20 }, (_, i) => `mixed.csvf${i * 10}`));
     const again = await passBack('mixed.failed.csv', '--failed', 'again.csv');
     expect(again.status).toBe(0);
     expect(again.stderr).toContain('failed   none, so no file\n');
+    expect(again.stderr).toContain('"userinfo_reason" says why a row was not ok: it is not sent\n');
     expect(existsSync(path('again.csv'))).toBe(false);
     expect((await machine.extensionInfo()).get('mixed.csvf190')).toEqual({ v: 'x190' });
   });
@@ -328,13 +354,145 @@ describe('failed rows', () => {
       outcome: 'invalid',
       error: 'the row has 1 cell, the header 2',
     });
-    expect(existsSync(path('unchecked.failed.csv'))).toBe(false);
-    const stream = ['-p', 'local', 'bulk', 'passback', '-', '--failed', 'unchecked.failed.csv'];
-    const streamed = await machine.run(stream, { stdin: 'union_id,v\nf1,x\nf2\nnobody,y\n' });
-    expect([streamed.status, linesOf('unchecked.failed.csv')]).toEqual([
-      6,
-      ['union_id,v', 'nobody,y'],
+    expect(linesOf('unchecked.failed.csv')).toEqual([
+      'userinfo_reason,union_id,v',
+      '"the row has 1 cell, the header 2",f2',
     ]);
+    const stream = ['-p', 'local', 'bulk', 'passback', '-', '--failed', 'streamed.failed.csv'];
+    const streamed = await machine.run(stream, { stdin: 'union_id,v\nf1,x\nf2\nnobody,y\n' });
+    expect(streamed.status).toBe(6);
+    expect(linesOf('streamed.failed.csv')).toEqual([
+      'userinfo_reason,union_id,v',
+      '"the row has 1 cell, the header 2",f2',
+      '40401 no such user,nobody,y',
+    ]);
+  });
+
+  const whyRows = {
+    csv: {
+      given: ['union_id,v,', '007,"x', 'y",', ' nobody,1,', 'nobody,2,,3', 'nobody,4,'],
+      failed: [
+        'userinfo_reason,union_id,v,',
+        '40401 no such user,007,"x',
+        'y",',
+        '40401 no such user, nobody,1,',
+        '"the row has 4 cells, the header 3",nobody,2,,3',
+        '40401 no such user,nobody,4,',
+      ],
+    },
+    ndjson: {
+      given: ['{"union_id":"nobody","v":1.50}', '{"v":"\\u4e2d"}', '{}', '["nobody"]', '{"v":[]'],
+      failed: [
+        '{"userinfo_reason":"40401 no such user","union_id":"nobody","v":1.50}',
+        '{"userinfo_reason":"\\"union_id\\" has no value","v":"\\u4e2d"}',
+        '{"userinfo_reason":"\\"union_id\\" has no value"}',
+        '["nobody"]',
+        '{"userinfo_reason":"the row is not a JSON object","v":[]',
+      ],
+    },
+  };
+
+  it.each(Object.entries(whyRows))(
+    'of %s say why, also when they fail again, and the reason is not sent',
+    async (format, { given, failed }) => {
+      const name = write(`why.${format}`, `${given.join('\n')}\n`);
+      const unchecked = ['--no-preflight', '--yes'];
+      const first = await passBack(name, ...unchecked, '--failed', `1.${format}`);
+      const second = await passBack(`1.${format}`, ...unchecked, '--failed', `2.${format}`);
+      expect([first.status, second.status]).toEqual([6, 6]);
+      expect(linesOf(`1.${format}`)).toEqual(failed);
+      expect(linesOf(`2.${format}`)).toEqual(failed);
+      expect(second.stderr).toContain(
+        '"userinfo_reason" says why a row was not ok: it is not sent\n',
+      );
+    },
+  );
+
+  it('say why if the run was stopped, too', async () => {
+    const name = writeRows('halves.csv', { mixed: true });
+    await passBack(name, '--max-failures', '1', '--concurrency', '1');
+    expect(await passBack(name, '--resume', '--failed', 'halves.failed.csv')).toMatchObject({
+      status: 6,
+    });
+    const reasons = linesOf('halves.failed.csv').map((line) => line.split(',')[0]);
+    expect(reasons).toEqual(['userinfo_reason', ...Array(20).fill('40401 no such user')]);
+  });
+
+  it('say why if the answer did not: the outcome is unknown', async () => {
+    const server = await httpServer((_, response) => response.destroy());
+    const name = writeRows('silent.csv', { count: 2 });
+    const where = ['--base-url', server.url, '--attempts', '1'];
+    const { status } = await passBack(name, ...where, '--failed', 'silent.failed.csv');
+    await server.close();
+    expect(status).toBe(6);
+    expect(linesOf('silent.failed.csv').slice(1)).toEqual([
+      expect.stringMatching(/^.*closed.*,f0,x0$/),
+      expect.stringMatching(/^.*closed.*,f1,x1$/),
+    ]);
+  });
+
+  it('are those that the check refuses: nothing is sent, and both files are, by the commands', async () => {
+    const rows = unionIds.map((unionId, i) => (i % 2 === 0 ? `${unionId},x${i}` : unionId));
+    const name = write('half.csv', `union_id,v\n${rows.join('\n')}\n`);
+    const before = requests();
+    const done = await passBack(name, '--failed', 'half.failed.csv');
+    expect([done.status, requests(), existsSync(path('half.csv.userinfo-journal'))]).toEqual([
+      2,
+      before,
+      false,
+    ]);
+    expect(done.stderr).toContain('and 80 rows more\n100 rows written to half.failed.csv\n');
+    expect(linesOf('half.failed.csv')).toHaveLength(101);
+    const [repaired = '', others = ''] = [...done.stderr.matchAll(/^ {2}(userinfo .*)$/gm)].map(
+      ([, line]) => line,
+    );
+    const text = readFileSync(path('half.failed.csv'), 'utf8');
+    write('half.failed.csv', text.replace(/,(f\d+)$/gm, ',$1,repaired'));
+    expect(await machine.type(repaired)).toMatchObject({ status: 0 });
+    expect(await machine.type(others)).toMatchObject({ status: 6 });
+    const stored = await machine.extensionInfo();
+    expect([stored.get('f1'), stored.get('f2')]).toEqual([{ v: 'repaired' }, { v: 'x2' }]);
+    // What was repaired stays.
+    const again = await passBack(name, '--failed', 'half.failed.csv');
+    expect(again).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('half.failed.csv" already exists'),
+    });
+  });
+
+  it('of a check are all of them, with --dry-run in the results, too', async () => {
+    const rows = Array.from({ length: 1_500 }, (_, i) => `f1,x,${i}`);
+    const name = write('worst.csv', `union_id,v\nf1,x\n${rows.join('\n')}\n`);
+    const files = ['--results', 'worst.ndjson', '--failed', 'worst.failed.csv'];
+    const done = await passBack(name, '--dry-run', ...files);
+    expect(done).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('1,500 rows of "worst.csv" cannot'),
+    });
+    const results = linesOf('worst.ndjson').map((line) => JSON.parse(line));
+    expect([results.length, linesOf('worst.failed.csv').length]).toEqual([1_500, 1_501]);
+    expect(results[0]).toEqual({
+      line: 3,
+      outcome: 'invalid',
+      error: 'the row has 3 cells, the header 2',
+    });
+    for (const [option, file] of Object.entries({
+      '--results': 'worst.ndjson',
+      '--failed': 'worst.failed.csv',
+    })) {
+      const refused = await passBack(name, '--dry-run', option, file);
+      expect(refused).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining(`${file}" already exists`),
+      });
+    }
+    const good = write('good.csv', 'union_id,v\nf1,x\n');
+    expect(await passBack(good, '--dry-run', '--results', 'good.ndjson')).toMatchObject({
+      status: 0,
+    });
+    expect(existsSync(path('good.ndjson'))).toBe(false);
+    const own = await passBack(good, '--dry-run', '--results', good);
+    expect(own).toMatchObject({ status: 2, stderr: expect.stringContaining('are the same file') });
   });
 
   it('can be too large: 2 MB, and no others', async () => {
@@ -348,7 +506,7 @@ describe('failed rows', () => {
       { outcome: 'failed', code: 41301 },
       { outcome: 'ok' },
     ]);
-    expect(linesOf('huge.failed.csv')[1]).toBe(`f2,${huge}`);
+    expect(linesOf('huge.failed.csv')[1]).toBe(`41301 the request is too large,f2,${huge}`);
   });
 });
 

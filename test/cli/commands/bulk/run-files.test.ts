@@ -296,14 +296,18 @@ describe('the file of failed rows', () => {
     const name = writeRows('again-of.csv', { failing: 3 });
     expect((await passBack(name, ...failed)).status).toBe(6);
     const written = content('again.csv');
-    expect(written).toBe('union_id,v\nno0,x0\nno1,x1\nno2,x2\n');
+    expect(written).toBe(
+      'userinfo_reason,union_id,v\n40401 m,no0,x0\n40401 m,no1,x1\n40401 m,no2,x2\n',
+    );
     expect((await passBack(name, ...failed)).status).toBe(6);
     expect(content('again.csv')).toBe(written);
     // A new run that is stopped early still knows it.
     writeRows(name, { failing: 2 });
     await passBack(name, ...failed, '--max-failures', '1', '--concurrency', '1');
     expect((await passBack(name, ...failed, '--resume')).status).toBe(6);
-    expect(content('again.csv')).toBe('union_id,v\nno0,x0\nno1,x1\n');
+    expect(content('again.csv')).toBe(
+      'userinfo_reason,union_id,v\n40401 m,no0,x0\n40401 m,no1,x1\n',
+    );
 
     server.requests.length = 0;
     writeFileSync(path('again.csv'), 'union_id,v\nno0,edited\n');

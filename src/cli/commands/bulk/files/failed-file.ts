@@ -73,10 +73,10 @@ export function failedFile(place: FailedPlace, inputIsUtf8: boolean) {
      * @throws RunFileError
      * @throws InvalidInputError if the file cannot be created
      */
-    add(row: FileRow): void {
+    add(row: FileRow, reason: string): void {
       if (count === 0) text = mark + row.formatHeader();
       count += 1;
-      text += row.format();
+      text += row.format(reason);
       if (text.length > chunkLength) flush();
     },
     /**

@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream';
 import type { Outcome, RowOutcome } from '../../../../client/rows/outcome.js';
-import { InvalidInputError, quoteName } from '../../../../core/contract/errors.js';
 import { describeSystemError } from '../../../../core/support/errors.js';
 import { type RowOperation, userOf } from '../operations.js';
 import type { FileRow } from '../source/rows.js';
@@ -9,7 +8,8 @@ import type { FailedPlace } from './failed-file.js';
 import { RunFileError } from './file-errors.js';
 import { appendRecord, appendResults, type JournaledFiles, recordsOf } from './journal.js';
 
-import { formatLostResult, formatOutcome, formatResult } from './result-line.js';
+import { requireNoResults } from './refused-rows.js';
+import { formatLostResult, formatOutcome, formatResult, reasonOf } from './result-line.js';
 import { LineSet, type RunState, type UnknownRow } from './run-state.js';
 
 /** The destination of the results. */
@@ -39,12 +39,8 @@ export function openResults(
   show?: typeof asItIs,
 ): ResultsSink {
   if (path === undefined) return streamSink(stdout, show);
-  const file = AppendFile.find(path);
-  if (file === null) return AppendFile.create(path);
-  file.close();
-  throw new InvalidInputError(`${quoteName(path)} already exists`, {
-    hint: 'Move it away, or name another file with --results.',
-  });
+  requireNoResults(path);
+  return AppendFile.create(path);
 }
 
 const asItIs = (text: string) => text;
@@ -80,6 +76,15 @@ export type RunRecord = (
   readonly state: RunState;
 };
 
+interface RecordedRow {
+  readonly line: number;
+  readonly outcome: Outcome;
+  /** Why it is not ok; empty text if it is. */
+  readonly reason: string;
+  /** Its results line, if its outcome is unknown. */
+  readonly result: string;
+}
+
 /**
  * The journal may lag this long behind the results, which are read when the run is resumed, in
  * milliseconds: each of its records waits for the disk.
@@ -90,20 +95,17 @@ const chunkLength = 65_536;
 
 /**
  * Writes down the outcome of each row: its results line, before more rows are sent; from time to
- * time the journal. `count` is called with each outcome; `now` is a monotonic clock, in
- * milliseconds.
+ * time the journal. `count` is called with each outcome, and why a row is not ok; `now` is a
+ * monotonic clock, in milliseconds.
  */
 export function recordOutcomes(
   operation: RowOperation,
   { results, journal, state }: RunRecord,
-  count: (outcome: RowOutcome<FileRow>) => void,
+  count: (outcome: RowOutcome<FileRow>, reason: string) => void,
   now = () => performance.now(),
 ) {
-  /**
-   * The rows of this turn, with the results lines of those whose outcome is unknown; the lines of
-   * the others.
-   */
-  let rows: (readonly [line: number, outcome: Outcome, result: string])[] = [];
+  /** The rows of this turn, and the results lines of those whose outcome is known. */
+  let rows: RecordedRow[] = [];
   let lines = '';
   /** What the journal does not say yet. */
   let unknown: UnknownRow[] = [];
@@ -118,8 +120,8 @@ export function recordOutcomes(
     takenBack = [];
     if (rows.length === 0) return;
     results.append(lines);
-    for (const [line, outcome, result] of rows) {
-      state.settle(line, outcome);
+    for (const { line, outcome, reason, result } of rows) {
+      state.settle(line, outcome, reason);
       if (outcome === 'unknown') unknown.push([line, result]);
     }
     [rows, lines] = [[], ''];
@@ -183,10 +185,11 @@ export function recordOutcomes(
         formatOutcome(outcome, !endpoint.repeatable),
       );
       const isUnknown = outcome.outcome === 'unknown';
-      rows.push([line, outcome.outcome, isUnknown ? result : '']);
+      const reason = outcome.outcome === 'ok' ? '' : reasonOf(result);
+      rows.push({ line, outcome: outcome.outcome, reason, result: isUnknown ? result : '' });
       // Its outcome may change: the line is written when the run ends.
       if (!isUnknown || journal === null) lines += `${result}\n`;
-      count(outcome);
+      count(outcome, reason);
     },
     onTurn,
     isFull: (onRoom: () => void) => results.isFull(onRoom),

@@ -69,10 +69,23 @@ function shortText(text: string): string {
   return JSON.stringify(text.slice(0, maxWords));
 }
 
-/** The results line of a row that was in flight when its run was killed, and is not sent again. */
+/**
+ * Why the outcome is unknown of a row that was in flight when its run was killed, and is not sent
+ * again.
+ */
+export const lostReason = 'the run was stopped before an answer came; the code may be used up';
+
 export function formatLostResult(line: number): string {
-  const error = 'the run was stopped before an answer came; the code may be used up';
-  return `{"line":${line},"outcome":"unknown","error":${JSON.stringify(error)}}`;
+  return `{"line":${line},"outcome":"unknown","error":${JSON.stringify(lostReason)}}`;
+}
+
+/**
+ * Why a row is not ok: `40401 no such user`, or the message of an error. `result` is its results
+ * line.
+ */
+export function reasonOf(result: string): string {
+  const { code, msg, error } = JSON.parse(result);
+  return error ?? `${code} ${msg}`;
 }
 
 function formatUser(key: string | null, user: string | null): string {

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import { type Outcome, outcomes } from '../../../../client/rows/outcome.js';
 import { linesIn } from '../source/lines.js';
 import { type AppendFile, type Contents, isSame, noContents } from './append-file.js';
+import { reasonOf } from './result-line.js';
 import type { RunState } from './run-state.js';
 
 /**
@@ -29,6 +30,7 @@ export async function readResults(
     const result = parseResult(text);
     if (result === null) return null;
     const { line, outcome } = result;
+    const reason = outcome === 'ok' ? '' : reasonOf(text);
     const isSent =
       !usesUpCode || outcome === 'invalid' || state.sent.has(line) || state.unknown.has(line);
     if (state.settled.has(line) || !isSent) return null;
@@ -36,7 +38,7 @@ export async function readResults(
     if (outcome !== 'unknown' && isBehindUnknown) return null;
     isBehindUnknown = outcome === 'unknown';
     if (isBehindUnknown) continue;
-    state.settle(line, outcome);
+    state.settle(line, outcome, reason);
     kept = { size: kept.size + bytes.length, crc: crc32(bytes, kept.crc) };
   }
   return kept;

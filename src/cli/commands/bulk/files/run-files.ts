@@ -206,6 +206,14 @@ export function filesOfRun(
 
   return {
     /**
+     * Where a check writes the rows that cannot be sent: the journal is not changed before the run
+     * begins.
+     */
+    refused(): FailedPlace | null {
+      const place = failedPlace();
+      return place && { path: place.path, ours: place.ours };
+    },
+    /**
      * Locks the files, and checks whether a run may start, before its input is read. Changes none
      * of them.
      *

@@ -1,5 +1,6 @@
 import type { Outcome, OutcomeCounts } from '../../../../client/rows/outcome.js';
 import { type Contents, noContents } from './append-file.js';
+import { lostReason, reasonOf } from './result-line.js';
 
 /**
  * Properties that must be the same for a run to be resumed: names that a user knows, each with its
@@ -91,17 +92,47 @@ export class LineSet {
   }
 }
 
+/** The number of texts that `Reasons` keeps: each row has one byte. */
+const maxReasons = 255;
+
+/** Why rows are not ok, by line: a byte each, and nothing for a page without such rows. */
+class Reasons {
+  readonly #pages = new Map<number, Uint8Array>();
+  readonly #texts = ['', 'the results say why'];
+
+  get(line: number): string {
+    return (
+      this.#texts[this.#pages.get(Math.floor(line / pageLines))?.[line % pageLines] ?? 0] ?? ''
+    );
+  }
+
+  set(line: number, text: string): void {
+    const number = Math.floor(line / pageLines);
+    const page = this.#pages.get(number) ?? new Uint8Array(pageLines);
+    page[line % pageLines] = this.#numberOf(text);
+    this.#pages.set(number, page);
+  }
+
+  #numberOf(text: string): number {
+    const known = this.#texts.indexOf(text);
+    if (known >= 0) return known;
+    return this.#texts.length <= maxReasons ? this.#texts.push(text) - 1 : 1;
+  }
+}
+
 /** The state of a run: what its journal says, and the outcomes that its results have. */
 export class RunState {
   identity: RunIdentity | null = null;
   /** Rows with a final outcome: they are never sent again. */
   readonly settled = new LineSet();
-  /** Rows that failed. */
+  /** Rows that failed, and rows that were not sent because they are invalid. */
   readonly failed = new LineSet();
   /** Rows whose outcome is not known. */
   readonly unknown = new LineSet();
   /** Rows whose codes may be used up. */
   readonly sent = new LineSet();
+  /** Why the rows that are not ok are not. */
+  readonly reasons = new Reasons();
   readonly #counts = { ok: 0, failed: 0, invalid: 0 };
   /** The contents of the results file at the last record. */
   results: Contents = noContents;
@@ -131,7 +162,7 @@ export class RunState {
         return;
       case 'resumed':
         this.parts.push(before);
-        for (const line of this.sent) this.settle(line, 'unknown');
+        for (const line of this.sent) this.settle(line, 'unknown', lostReason);
         return;
       case 'sent':
         for (const line of record.lines) this.sent.add(line);
@@ -141,7 +172,8 @@ export class RunState {
         return;
       case 'results':
         this.results = record.results;
-        for (const [line] of record.unknown ?? []) this.settle(line, 'unknown');
+        for (const [line, result] of record.unknown ?? [])
+          this.settle(line, 'unknown', reasonOf(result));
         return;
       case 'failed file':
         this.failedFiles.push(record);
@@ -153,16 +185,17 @@ export class RunState {
     }
   }
 
-  /** A row has its outcome, whether or not a record says so yet. */
-  settle(line: number, outcome: Outcome): void {
+  /** A row has its outcome, whether or not a record says so yet; `reason` is why it is not ok. */
+  settle(line: number, outcome: Outcome, reason: string): void {
     this.sent.delete(line);
+    if (outcome !== 'ok') this.reasons.set(line, reason);
     if (outcome === 'unknown') {
       this.unknown.add(line);
       return;
     }
     this.settled.add(line);
     this.unknown.delete(line);
-    if (outcome === 'failed') this.failed.add(line);
+    if (outcome !== 'ok') this.failed.add(line);
     this.#counts[outcome] += 1;
   }
 }

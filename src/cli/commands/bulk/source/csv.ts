@@ -4,6 +4,7 @@ import { InvalidInputError, quoteName } from '../../../../core/contract/errors.j
 import type { FlatValue } from '../../../../core/contract/user-info.js';
 import { type CellType, parseCell } from './columns.js';
 import { batchBytes, countBytes, type LineBlock, maxRowBytes } from './lines.js';
+import { reasonColumn, reasonNote } from './reason.js';
 import type { FileRow } from './rows.js';
 
 const quote = 0x22;
@@ -125,6 +126,11 @@ export interface CsvOptions {
 interface Table extends CsvOptions {
   /** The line before the header that sets the delimiter; empty text if there is none. */
   readonly delimiterLine: string;
+  /**
+   * The index of the column of reasons in the file, which is none of `columns`; -1 if there is
+   * none.
+   */
+  readonly reasonAt: number;
   /** As they are written; those without a name are at the end, and their cells are empty. */
   readonly columns: readonly string[];
   /** The type of each column; undefined if none is given. */
@@ -171,11 +177,12 @@ export class CsvRow implements FileRow {
 
   formatHeader(): string {
     const { delimiterLine, columns } = this.#table;
-    return delimiterLine + formatCsvRow(columns, this.#table);
+    return delimiterLine + formatCsvRow([reasonColumn, ...columns], this.#table);
   }
 
-  format(): string {
-    return formatCsvRow(this.cells, this.#table);
+  /** The reason is first, where it is in its column, however many cells the row has. */
+  format(reason: string): string {
+    return formatCsvRow([reason, ...this.cells], this.#table);
   }
 }
 
@@ -208,16 +215,20 @@ export async function* parseCsv(
     const isQuoted = bytes.includes(quote);
     let lines: string[] | undefined;
     const first = line;
-    for (const cells of records) {
+    for (const record of records) {
       const start = line;
       line += 1;
-      if (isQuoted) for (const cell of cells) line += countLineEnds(cell);
-      if (cells.length === 1 && cells[0] === '') {
+      if (isQuoted) for (const cell of record) line += countLineEnds(cell);
+      if (record.length === 1 && record[0] === '') {
         if (isQuoted) lines ??= bytes.toString('latin1').split(lineEnd);
         if (!lines?.[start - first]) continue; // an empty line, and not a quoted cell
       }
-      if (table === null) table = tableOf(cells, start, format);
-      else if (isDelimitersOnly(cells)) empty += 1;
+      if (table === null) {
+        table = tableOf(record, start, format);
+        continue;
+      }
+      const cells = table.reasonAt < 0 ? record : record.toSpliced(table.reasonAt, 1);
+      if (isDelimitersOnly(cells)) empty += 1;
       else rows.push(new CsvRow(start, size, cells, table));
     }
     if (empty > 0) options.countEmpty(empty);
@@ -244,6 +255,7 @@ function delimiterLineOf(
   return line === undefined ? null : { length: line.length, delimiter };
 }
 
+/** How the rows of a file are written. */
 type Format = CsvOptions & Pick<Table, 'delimiterLine'>;
 
 /** The format of a file whose first line names a delimiter. */
@@ -257,8 +269,11 @@ function formatBy(delimiter: string, options: CsvOptions): Format {
   return { ...options, delimiter, delimiterLine: `sep=${delimiter}\n` };
 }
 
-function tableOf(columns: readonly string[], line: number, options: Format): Table {
+function tableOf(header: readonly string[], line: number, options: Format): Table {
   const { types, checkColumns, note } = options;
+  const reasonAt = header.indexOf(reasonColumn);
+  const columns = reasonAt < 0 ? header : header.toSpliced(reasonAt, 1);
+  if (reasonAt >= 0) note(reasonNote);
   const named = columns.slice(0, columns.findLastIndex((column) => column !== '') + 1);
   const unnamed = columns.length - named.length;
   checkColumns(named.length === 0 ? columns : named, line);
@@ -272,7 +287,7 @@ function tableOf(columns: readonly string[], line: number, options: Format): Tab
       `line ${line}: no column is named ${quoteName(unknown)}, which has a type`,
     );
   }
-  return { ...options, columns, columnTypes: columns.map((column) => types.get(column)) };
+  return { ...options, reasonAt, columns, columnTypes: columns.map((column) => types.get(column)) };
 }
 
 /** The error of a first line that is not CSV: it may be JSON. */

@@ -15,10 +15,10 @@ export interface FileRow {
    * @throws InvalidInputError
    */
   fields(): Map<string, FlatValue>;
-  /** The part of a file before its first row. */
+  /** The part of a file of failed rows before its first row. */
   formatHeader(): string;
-  /** The row as text that can be read again. */
-  format(): string;
+  /** The row in a file of failed rows, with the `reason` that it is there. */
+  format(reason: string): string;
 }
 
 /** An input, and the format of its rows. */

@@ -54,7 +54,7 @@ it('the file of failed rows is that of a run which --restart began and a kill en
       const { failed } = await files.open({ run: 'it' });
       if (failed === null || row === null) return;
       const file = failedFile(failed, true);
-      file.add(row);
+      file.add(row, 'it failed');
       file.finish();
       file.close();
     } finally {
@@ -64,7 +64,9 @@ it('the file of failed rows is that of a run which --restart began and a kill en
   await part('new', new NdjsonRow(2, '{"union_id":"u1"}'));
   await part('restart', null);
   await part('resume', new NdjsonRow(3, '{"union_id":"u2"}'));
-  expect(readFileSync(place('failed'), 'utf8')).toBe('{"union_id":"u2"}\n');
+  expect(readFileSync(place('failed'), 'utf8')).toBe(
+    '{"userinfo_reason":"it failed","union_id":"u2"}\n',
+  );
 });
 
 beforeEach(() => {
@@ -139,7 +141,7 @@ describe('between the check of a file and its use, another program', () => {
       const path = place('failed');
       writeFileSync(path, '');
       const failed = failedFile({ path, ours: [] }, true);
-      failed.add(new NdjsonRow(2, '{"union_id":"u1"}'));
+      failed.add(new NdjsonRow(2, '{"union_id":"u1"}'), 'it failed');
       changes[change]?.(path);
       const before = snapshot().filter(([name]) => !String(name).endsWith('draft'));
       expect(() => failed.finish()).toThrow(/already exists/);

@@ -13,7 +13,7 @@ import {
   openFile,
   partBytes,
 } from '../../../../../src/cli/commands/bulk/source/input.js';
-import { parseNdjson } from '../../../../../src/cli/commands/bulk/source/ndjson.js';
+import { ndjson } from '../../../../support/read-rows.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'userinfo-input-'));
 const path = join(folder, 'input');
@@ -23,7 +23,7 @@ const block = partBytes;
 
 async function digestOf(input: Input): Promise<InputDigest> {
   const text = { encoding: 'utf-8' };
-  return (await preflight({ input, text, parse: parseNdjson }, null)).digest;
+  return (await preflight({ input, text, parse: ndjson() }, null)).digest;
 }
 
 /** What is read of an input that is changed after it was checked, up to the error. */

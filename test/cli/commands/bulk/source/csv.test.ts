@@ -122,7 +122,7 @@ describe('CSV rows', () => {
         const text = rows.map((cells) => formatCsvRow(cells, { delimiter: ',' })).join('');
         const read = await readRows(csv(), header + text, { chunkSize });
         expect(read.map(({ cells }) => cells)).toEqual(rows);
-        const writtenAgain = read.map((row) => row.format()).join('');
+        const writtenAgain = read.map((row) => row.format('it, "failed"\nthere')).join('');
         expect(await cellsOf((read[0]?.formatHeader() ?? header) + writtenAgain)).toEqual(rows);
       }),
     );
@@ -218,7 +218,8 @@ describe('the fields of a CSV row', () => {
     for (const nothing of ['sep=\n', 'sep="\n'])
       expect(await cellsOf(`${nothing}${header}u1,"x,y"`, { readsDelimiter })).toEqual(rows);
     const [row] = await readRows(csv({ readsDelimiter }), 'sep=;\nunion_id;a\nu1;"x;y"\n');
-    expect(`${row?.formatHeader()}${row?.format()}`).toBe('sep=;\nunion_id;a\nu1;"x;y"\n');
+    const failed = `${row?.formatHeader()}${row?.format('why')}`;
+    expect(failed).toBe('sep=;\nuserinfo_reason;union_id;a\nwhy;u1;"x;y"\n');
   });
 
   it('must be as many as the header has', async () => {

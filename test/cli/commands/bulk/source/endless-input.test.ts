@@ -3,17 +3,16 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { passbackOperation } from '../../../../../src/cli/commands/bulk/operations.js';
 import { checkColumns } from '../../../../../src/cli/commands/bulk/source/columns.js';
 import { decompress } from '../../../../../src/cli/commands/bulk/source/input.js';
-import { parseNdjson } from '../../../../../src/cli/commands/bulk/source/ndjson.js';
 import type { FileRow } from '../../../../../src/cli/commands/bulk/source/rows.js';
 import { toUtf8 } from '../../../../../src/cli/commands/bulk/source/text.js';
 import { InvalidInputError } from '../../../../../src/core/contract/errors.js';
-import { csv } from '../../../../support/read-rows.js';
+import { csv, ndjson } from '../../../../support/read-rows.js';
 
 const operation = passbackOperation({ by: 'union_id', column: 'union_id' });
 const types = new Map([['n', 'number'] as const]);
 const formats = {
   csv: csv({ checkColumns: (columns) => checkColumns(columns, operation.columns) }),
-  ndjson: parseNdjson,
+  ndjson: ndjson(),
 };
 type Parse = (typeof formats)[keyof typeof formats];
 const typed = csv({ types });
@@ -90,7 +89,7 @@ async function read(
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
     }
-    row.format();
+    row.format('why');
   };
   try {
     const lines = toUtf8(decompress(chunks()), { encoding: 'utf-8' });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { NdjsonRow, parseNdjson } from '../../../../../src/cli/commands/bulk/source/ndjson.js';
+import { NdjsonRow } from '../../../../../src/cli/commands/bulk/source/ndjson.js';
 import { JsonNumber } from '../../../../../src/core/contract/user-info.js';
-import { readRows } from '../../../../support/read-rows.js';
+import { ndjson, readRows } from '../../../../support/read-rows.js';
 
 describe('NDJSON rows', () => {
   it('are the lines that are not blank, each with its number', async () => {
     const text = '{"a":1}\r\n\n  \n{"a":"x\\ny"}\n{"a":null}';
     for (const chunkSize of [1, 65_536]) {
-      const rows = await readRows(parseNdjson, text, { chunkSize });
+      const rows = await readRows(ndjson(), text, { chunkSize });
       expect(rows.map(({ line, json }) => [line, json])).toEqual([
         [1, '{"a":1}'],
         [4, '{"a":"x\\ny"}'],
