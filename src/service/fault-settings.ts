@@ -71,7 +71,7 @@ export function describeFaults(faults: FaultSettings): string {
     ),
     skewSeconds && `skew=${skewSeconds}s`,
   ].filter(Boolean);
-  return `${parts.join(',')} (seed ${seed})`;
+  return [...parts, `seed=${seed}`].join(',');
 }
 
 function percent(share: number): string {

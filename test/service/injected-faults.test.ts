@@ -30,17 +30,18 @@ describe('faults', () => {
 
   it('are read as they are written', () => {
     expect(
-      parseFaults('latency=200ms..2s,error=5%,reset=1%,skew=-400s,drop-after-commit=2.5%'),
+      parseFaults('latency=200ms..2s,error=5%,reset=1%,skew=-400s,drop-after-commit=2.5%,seed=7'),
     ).toEqual({
       latencyMs: { min: 200, max: 2_000 },
       error: 0.05,
       reset: 0.01,
       skewSeconds: -400,
       dropAfterCommit: 0.025,
+      seed: 7,
     });
     expect(parseFaults('reset=3%,error=97%')).toEqual({ reset: 0.03, error: 0.97 });
     const wrong =
-      'error error=5 error=101% latency=2s..1s flood=1% throttle=200/s error=60%,reset=60%';
+      'error error=5 error=101% latency=2s..1s flood=1% throttle=200/s error=60%,reset=60% seed=x';
     for (const text of ['', ...wrong.split(' ')]) {
       expect(() => parseFaults(text)).toThrow();
     }

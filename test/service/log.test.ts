@@ -91,13 +91,13 @@ describe('an event', () => {
       faults,
       [
         'warning: injecting faults: latency=200ms..2000ms,error=5%,reset=1%,drop-after-commit=2.5%,' +
-          'skew=-400s (seed 7)',
+          'skew=-400s,seed=7',
       ],
     ],
     [
       'warn',
       { event: 'faults', reset: 1, seed: 1 },
-      ['warning: injecting faults: reset=100% (seed 1)'],
+      ['warning: injecting faults: reset=100%,seed=1'],
     ],
     ['warn', { event: 'overload', problem: 'too much' }, ['warning: too much']],
     [

@@ -69,10 +69,7 @@ export function addConnectionOptions(command: Command, heading = 'Connection:'):
   return command
     .optionsGroup(heading)
     .addOption(
-      new Option('--env, --environment <name>', 'test or production').choices([
-        'test',
-        'production',
-      ]),
+      new Option('--environment <name>', 'test or production').choices(['test', 'production']),
     )
     .option('--base-url <url>', 'address of the deployment')
     .option('--tenant-code <code>', 'tenant code')

@@ -69,11 +69,6 @@ const refused: readonly Slip[] = [
     next: 'Give the URL alone, without what is around it.',
   },
   {
-    typed: `userinfo sign verify 'https://mail.example/?url=https%3A%2F%2Fh.example%2F%3Fa%3D1%26sign%3D2&data=5'`,
-    cause: 'the request has no app_sign and no sign',
-    next: 'Its parameter "url" is an address with parameters: give that one.',
-  },
-  {
     typed: `userinfo passback acme_level=$unset ${to}`,
     cause: 'the value of key "acme_level" is empty: is the variable set?',
     next: `Write 'acme_level:=""' to store an empty text, acme_level:=null to remove the key.`,
@@ -344,7 +339,7 @@ const refused: readonly Slip[] = [
   ...[
     '-p demo --profile=two',
     '--base-url http://a --base-url http://b',
-    '--env test --environment test',
+    '--environment test --environment test',
   ].map((options) => ({
     typed: `userinfo read c1 ${options}`,
     cause: ' is given twice',
@@ -449,7 +444,6 @@ interface Noticed {
 }
 
 const noticed: readonly Noticed[] = [
-  { typed: `userinfo passback a=b ${to} --env test`, says: '', sends: '{"a":"b"}' },
   {
     typed: `printf '{"a":"b"}' > $d/a.json; userinfo passback --user-info @$d/a.json ${to}`,
     says: '',

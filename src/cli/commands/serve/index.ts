@@ -45,7 +45,7 @@ export const declareServe = command({
 /**
  * The settings that the help of `serve` explains; "userinfo help operation" explains the others.
  */
-const common = ['host', 'port', 'database', 'platform', 'logFormat', 'fault', 'faultSeed', 'page'];
+const common = ['host', 'port', 'database', 'platform', 'logFormat', 'fault', 'page'];
 
 /** Each setting is a flag, else a variable of the environment. */
 export function addServeOptions(command: Command): Command {
@@ -111,7 +111,6 @@ function settings(): Option[] {
     ).argParser(parseDuration),
     new Option('--max-body <size>', 'maximum size of a body (default: 64KiB)').argParser(parseSize),
     new Option('--fault <list>', 'inject faults').argParser(parseFaults),
-    new Option('--fault-seed <n>', 'seed, to reproduce injected faults').argParser(parseCount),
     new Option(
       '--page',
       'show the last requests at / (default: only where --host is this machine)',
@@ -258,7 +257,7 @@ function refuseUnfit({ host, port, adminPort, demo }: ServeOptions): void {
 
 /** Settings that were not given are undefined: the service uses its defaults. */
 function settingsOf(options: ServeOptions): ServiceOptions {
-  const { fault, faultSeed = Math.floor(Math.random() * maxSeed) } = options;
+  const { fault } = options;
   return {
     ...Object.fromEntries(serviceSettings.map((name) => [name, options[name]])),
     drainMs,
@@ -267,7 +266,7 @@ function settingsOf(options: ServeOptions): ServiceOptions {
     requestTimeoutMs: options.requestTimeout,
     maxBodyBytes: options.maxBody,
     version: manifest.version,
-    // A random seed is logged at the start, so that the same faults can be reproduced.
-    faults: fault && { ...fault, seed: faultSeed },
+    // The seed is logged at the start, so that the same faults can be reproduced.
+    faults: fault && { seed: Math.floor(Math.random() * maxSeed), ...fault },
   } as ServiceOptions;
 }

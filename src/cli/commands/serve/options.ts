@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { exclusiveFaults, type FaultSettings, sharesOf } from '../../../service/fault-settings.js';
 import type { LogLevel, ServiceOptions } from '../../../service/index.js';
-import { parseDuration } from '../../command-line/option-values.js';
+import { parseCount, parseDuration } from '../../command-line/option-values.js';
 import type { CommonOptions } from '../../command-line/options.js';
 
 export const defaultHost = '127.0.0.1';
@@ -10,7 +10,8 @@ export const defaultPort = 8787;
 /** The default address of the service. */
 export const defaultUrl = `http://${defaultHost}:${defaultPort}`;
 
-type Faults = Omit<FaultSettings, 'seed'>;
+/** The faults of `--fault`; without a seed, the service draws one. */
+type Faults = Omit<FaultSettings, 'seed'> & Partial<Pick<FaultSettings, 'seed'>>;
 
 /** The options that are settings of the service as they are. */
 export const serviceSettings = [
@@ -44,7 +45,6 @@ export interface ServeOptions
   /** Bytes. */
   readonly maxBody?: number;
   readonly fault?: Faults;
-  readonly faultSeed?: number;
   readonly demo?: boolean;
 }
 
@@ -58,9 +58,12 @@ const readers: Readonly<Record<string, (text: string) => Faults>> = {
     ]),
   ),
   skew: (text) => ({ skewSeconds: parseSkew(text) }),
+  seed: (text) => ({ seed: parseCount(text) }),
 };
 
-/** Parses faults such as `latency=200ms..2s,error=5%,reset=1%,skew=400s,drop-after-commit=1%`. */
+/**
+ * Parses faults such as `latency=200ms..2s,error=5%,reset=1%,skew=400s,drop-after-commit=1%,seed=7`.
+ */
 export function parseFaults(text: string): Faults {
   let faults: Faults = {};
   for (const part of text.split(',')) {
@@ -77,7 +80,7 @@ export function parseFaults(text: string): Faults {
 
 const faultsInWords =
   'The faults are latency=200ms..2s, skew=400s, and as shares of the requests error=5%, reset=1%, ' +
-  'drop-after-commit=1%. To limit the rate, use --rate-limit.';
+  'drop-after-commit=1%; seed=7 repeats them. To limit the rate, use --rate-limit.';
 
 const sizeUnits = { '': 1, KiB: 1024, MiB: 1024 ** 2 } as const;
 

@@ -72,7 +72,7 @@ describe('every row is accounted for', { timeout }, () => {
   });
 
   it('if 5 % of the answers are 5xx', async () => {
-    await served('--fault', 'error=5%', '--fault-seed', '5');
+    await served('--fault', 'error=5%,seed=5');
     const done = await passBack(writeRows(), '--attempts', '1');
     expect(done.status).toBe(6);
     const counts = await account('rows.csv');
@@ -88,7 +88,7 @@ describe('every row is accounted for', { timeout }, () => {
   });
 
   it('if 2 % of the connections close after the write: those rows are unknown, not ok', async () => {
-    await served('--fault', 'drop-after-commit=2%', '--fault-seed', '5');
+    await served('--fault', 'drop-after-commit=2%,seed=5');
     const name = writeRows();
     const done = await passBack(name, '--attempts', '1', '--failed', 'again.csv');
     expect(done.status).toBe(6);
