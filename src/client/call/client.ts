@@ -16,7 +16,7 @@ import { Sender } from './sender.js';
 import { toWireRequest, type WireRequest } from './wire-request.js';
 
 /** A call or a bulk run that `close` waits for. */
-interface UnderWay {
+export interface UnderWay {
   /** Ends it now. */
   readonly end: AbortController;
   /** Ends a run once what it sent is answered. */

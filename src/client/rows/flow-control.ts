@@ -38,12 +38,14 @@ const maxProbePauseMs = 1_000;
  */
 const patienceMs = { before: 3_000, after: 30_000 } as const;
 
-/** The state of the service by an attempt. */
+/** The state of the service by an attempt. Times are of one clock, in milliseconds. */
 export interface Signal {
   readonly verdict: Verdict;
   /** The attempt did not reach the service: no connection, or an answer from something else. */
   readonly isLost: boolean;
+  /** When the attempt began. */
   readonly startedAt: number;
+  /** The pause that the service asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 }
 
@@ -51,92 +53,125 @@ export interface Signal {
  * Flow control: the configured rate and concurrency, or less if the service cannot handle it. The
  * number of requests under way starts low, doubles with each good window, halves when the service
  * throttles, and then grows slowly. A service that is slow gets fewer requests a second by itself.
- * Times are in milliseconds; `random` is from 0 to below 1.
+ * Times are of one clock, in milliseconds.
  */
-export function flowControl(
-  { concurrency, ratePerSecond }: Pick<Pacing, 'concurrency' | 'ratePerSecond'>,
-  begunAt: number,
-  random = Math.random,
-) {
-  let limit = Math.ceil(concurrency / 4);
-  let hasSlowedDown = false;
-  let windowStart = 0;
-  let windowCount = 0;
-  const intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
+export class FlowControl {
+  readonly #concurrency: number;
+  /** The pause between two requests at the configured rate, in milliseconds; 0 without one. */
+  readonly #intervalMs: number;
+  readonly #begunAt: number;
+  readonly #random: () => number;
+  #limit: number;
+  #hasSlowedDown = false;
+  #windowStart = 0;
+  #windowCount = 0;
   /** When the next request may be sent at the configured rate. */
-  let nextAt = 0;
-  let pausedUntil = 0;
-  let answeredAt: number | null = null;
+  #nextAt = 0;
+  #pausedUntil = 0;
+  #answeredAt: number | null = null;
   /** Number of attempts in succession that did not reach the service. */
-  let misses = 0;
+  #misses = 0;
   /** Number of pauses in succession that followed throttled requests. */
-  let throttles = 0;
+  #throttles = 0;
   /** Number of pauses in succession that followed probes of a service that does not answer. */
-  let probes = 0;
+  #probes = 0;
 
-  function onThrottle(startedAt: number, retryAfterMs: number | undefined, now: number): void {
-    // Requests that were under way together are throttled together, and count once.
-    const isNew = startedAt >= pausedUntil;
-    // One that was sent before the last reduction reduces nothing.
-    if (startedAt >= windowStart) {
-      hasSlowedDown = true;
-      setLimit(Math.floor(limit / 2), now);
+  /** `begunAt` is when the run begins; `random` returns a number from 0 to below 1. */
+  constructor(
+    { concurrency, ratePerSecond }: Pick<Pacing, 'concurrency' | 'ratePerSecond'>,
+    begunAt: number,
+    random = Math.random,
+  ) {
+    this.#concurrency = concurrency;
+    this.#intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
+    this.#begunAt = begunAt;
+    this.#random = random;
+    this.#limit = Math.ceil(concurrency / 4);
+  }
+
+  /** Number of requests that may be under way now. */
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** When the pause ends that the service asked for, or that starts when it does not answer. */
+  get pausedUntil(): number {
+    return this.#pausedUntil;
+  }
+
+  /** Time for which the next request must wait, in milliseconds; 0 if it need not. */
+  waitMs(now: number): number {
+    const untilNext = this.#intervalMs === 0 ? 0 : this.#nextAt - now;
+    return Math.max(0, this.#pausedUntil - now, untilNext);
+  }
+
+  onSend(now: number): void {
+    const earliest = now - Math.max(this.#intervalMs, burstMs);
+    this.#nextAt = Math.max(this.#nextAt, earliest) + this.#intervalMs;
+  }
+
+  onOutcome({ verdict, isLost, startedAt, retryAfterMs }: Signal, now: number): void {
+    if (isLost) {
+      this.#onMiss(startedAt, now);
+      return;
     }
-    if (retryAfterMs !== undefined) pauseUntil(now + retryAfterMs);
-    else if (isNew) pauseUntil(now + backOffMs(throttles++, random));
+    this.#misses = 0;
+    this.#answeredAt = now;
+    if (verdict === 'throttled') this.#onThrottle(startedAt, retryAfterMs, now);
+    else this.#onAnswer(now);
   }
 
-  function onMiss(startedAt: number, now: number): void {
-    misses += 1;
-    if (misses < missesToPause || startedAt < pausedUntil) return;
+  /** Whether the service was unreachable for so long that the run should stop. */
+  isGivenUp(now: number): boolean {
+    if (this.#misses < missesToPause) return false;
+    const answeredAt = this.#answeredAt;
+    if (answeredAt === null) return now - this.#begunAt > patienceMs.before;
+    return now - answeredAt > patienceMs.after;
+  }
+
+  #onAnswer(now: number): void {
+    this.#throttles = 0;
+    this.#probes = 0;
+    this.#windowCount += 1;
+    if (now - this.#windowStart < windowMs) return;
+    if (this.#windowCount < Math.min(windowAnswers, this.#limit)) return;
+    const slowGrowth = Math.max(1, Math.floor(this.#limit / 8));
+    this.#setLimit(this.#limit + (this.#hasSlowedDown ? slowGrowth : this.#limit), now);
+  }
+
+  #onThrottle(startedAt: number, retryAfterMs: number | undefined, now: number): void {
+    // Requests that were under way together are throttled together, and count once.
+    const isNew = startedAt >= this.#pausedUntil;
+    // One that was sent before the last reduction reduces nothing.
+    if (startedAt >= this.#windowStart) {
+      this.#hasSlowedDown = true;
+      this.#setLimit(Math.floor(this.#limit / 2), now);
+    }
+    if (retryAfterMs !== undefined) {
+      this.#pauseUntil(now + retryAfterMs);
+    } else if (isNew) {
+      this.#pauseUntil(now + backOffMs(this.#throttles, this.#random));
+      this.#throttles += 1;
+    }
+  }
+
+  #onMiss(startedAt: number, now: number): void {
+    this.#misses += 1;
+    if (this.#misses < missesToPause || startedAt < this.#pausedUntil) return;
     // It is probed with one request at a time.
-    hasSlowedDown = false;
-    setLimit(1, now);
-    pauseUntil(now + backOffMs(probes++, random, maxProbePauseMs));
+    this.#hasSlowedDown = false;
+    this.#setLimit(1, now);
+    this.#pauseUntil(now + backOffMs(this.#probes, this.#random, maxProbePauseMs));
+    this.#probes += 1;
   }
 
-  function setLimit(wanted: number, now: number): void {
-    limit = Math.min(concurrency, Math.max(1, wanted));
-    windowStart = now;
-    windowCount = 0;
+  #setLimit(wanted: number, now: number): void {
+    this.#limit = Math.min(this.#concurrency, Math.max(1, wanted));
+    this.#windowStart = now;
+    this.#windowCount = 0;
   }
 
-  function pauseUntil(time: number): void {
-    pausedUntil = Math.max(pausedUntil, time);
+  #pauseUntil(time: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, time);
   }
-
-  return {
-    /** Number of requests that may be under way now. */
-    limit: () => limit,
-    /** When the pause ends that the service asked for, or that starts when it does not answer. */
-    pausedUntil: () => pausedUntil,
-    /** Time for which the next request must wait; 0 if it need not. */
-    waitMs(now: number): number {
-      return Math.max(0, pausedUntil - now, intervalMs === 0 ? 0 : nextAt - now);
-    },
-    onSend(now: number): void {
-      nextAt = Math.max(nextAt, now - Math.max(intervalMs, burstMs)) + intervalMs;
-    },
-    onOutcome({ verdict, isLost, startedAt, retryAfterMs }: Signal, now: number) {
-      if (isLost) return onMiss(startedAt, now);
-      misses = 0;
-      answeredAt = now;
-      if (verdict === 'throttled') return onThrottle(startedAt, retryAfterMs, now);
-      throttles = 0;
-      probes = 0;
-      windowCount += 1;
-      if (now - windowStart < windowMs) return;
-      if (windowCount < Math.min(windowAnswers, limit)) return;
-      const more = hasSlowedDown ? Math.max(1, Math.floor(limit / 8)) : limit;
-      setLimit(limit + more, now);
-    },
-    /** Whether the service was unreachable for so long that the run should stop. */
-    isGivenUp(now: number): boolean {
-      if (misses < missesToPause) return false;
-      const patience = answeredAt === null ? patienceMs.before : patienceMs.after;
-      return now - (answeredAt ?? begunAt) > patience;
-    },
-  };
 }
-
-export type FlowControl = ReturnType<typeof flowControl>;

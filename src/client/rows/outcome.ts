@@ -41,6 +41,7 @@ export type OutcomeCounts = Readonly<Record<Outcome, number>>;
  */
 export type Verdict = 'final' | 'retry' | 'throttled' | 'fatal';
 
+/** What an attempt of an operation means for its row. */
 export function classify(endpoint: Pick<Endpoint, 'repeatable'>, outcome: AttemptOutcome): Verdict {
   if (isSuccess(outcome)) return 'final';
   if (isThrottled(outcome)) return 'throttled';

@@ -2,11 +2,12 @@ import { maxTimerMs } from '../../core/contract/limits.js';
 import { backOffMs } from '../../core/support/back-off.js';
 import { Attempt, type AttemptResult } from '../call/attempt.js';
 import { NoAnswerError, type RejectedError, RetryLaterError } from '../call/errors.js';
-import { isSuccess, mayHaveActed, pauseBefore } from '../call/retry.js';
+import { type AttemptOutcome, isSuccess, mayHaveActed, pauseBefore } from '../call/retry.js';
 import type { Sender } from '../call/sender.js';
-import { flowControl, type Pacing } from './flow-control.js';
-import { classify, missedService, type RowOutcome, rowOutcome, type Verdict } from './outcome.js';
-import { type OpenRow, type PreparedRow, rowFeed, rowQueue, type SourceRow } from './row-queue.js';
+import { FlowControl, type Pacing } from './flow-control.js';
+import { classify, missedService, type RowOutcome, rowOutcome } from './outcome.js';
+import { RowFeed } from './row-feed.js';
+import { type OpenRow, type PreparedRow, RowQueue, type SourceRow } from './row-queue.js';
 
 /** A run over rows: how they become requests, and who sends them. */
 export interface EngineOptions<Row> extends Pacing {
@@ -34,7 +35,19 @@ export interface EngineListener<Row> {
   isFull?(onRoom: () => void): boolean;
 }
 
-/** Number of checks within one time-out. */
+/** An attempt that did not settle its row: the row may be sent again. */
+interface FailedAttempt {
+  readonly verdict: 'retry' | 'throttled';
+  readonly failure: RejectedError | NoAnswerError;
+  /** Whether it did not reach the service. */
+  readonly isLost: boolean;
+  /** Whether it was refused with a value of a header or a secret that a function renews. */
+  readonly isOutdated: boolean;
+  /** The pause that the service asked for, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/** Number of times that time-outs are checked within one time-out. */
 const checksPerTimeout = 20;
 const minCheckMs = 10;
 
@@ -47,100 +60,170 @@ const maxRetryAfterMs = 5 * 60_000;
  * Sends many rows at a time until each has its outcome. Costs little a row: everything happens in
  * callbacks, without a promise, a timer or an abort signal for each row.
  */
-export function rowEngine<Row extends SourceRow>(
-  batches: AsyncIterator<readonly Row[]>,
-  options: EngineOptions<Row>,
-) {
-  const { sender, listener, context, timeoutMs } = options;
-  const feed = rowFeed(batches, resume);
-  const queue = rowQueue(feed, options.concurrency, options.prepare, (row, fault) =>
-    listener.onOutcome({ outcome: 'invalid', row, attempts: 0, error: fault }, null),
-  );
-  /** Number of rows that await an answer. */
-  let inFlight = 0;
+export class RowEngine<Row extends SourceRow> {
   /** When rows may be sent, and how many. */
-  const flow = flowControl(options, performance.now());
-  const maxPauseMs = Math.max(timeoutMs, maxRetryAfterMs);
+  readonly flow: FlowControl;
+  readonly #options: EngineOptions<Row>;
+  readonly #sender: Sender;
+  readonly #listener: EngineListener<Row>;
+  readonly #feed: RowFeed<Row>;
+  readonly #queue: RowQueue<Row>;
+  /** The longest pause that the service may ask for, in milliseconds. */
+  readonly #maxPauseMs: number;
+  /** Number of rows that await an answer. */
+  #inFlight = 0;
   /** Number of rows that the service has served or refused. */
-  let served = 0;
-  let stopping = false;
-  let error: unknown;
+  #served = 0;
+  #isStopping = false;
+  /** What stopped the run. */
+  #error: unknown;
   /** Ends the run; `null` before it starts, and after its end. */
-  let end: (() => void) | null = null;
-  /**
-   * Whether a secret, or the value of a header, is being fetched, and how often that failed in a
-   * row.
-   */
-  let isPreparing = false;
-  let unprepared = 0;
+  #end: (() => void) | null = null;
+  /** Whether a secret, or the value of a header, is being fetched. */
+  #isFetching = false;
+  /** How often in succession the function that returns it failed. */
+  #failedFetches = 0;
   /** Whether a turn is due at the end of this turn of the event loop. */
-  let isTurnDue = false;
-  let timer: NodeJS.Timeout | undefined;
+  #isTurnDue = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** `resume` as the one function that a full listener calls when it has room. */
+  readonly #onRoom = () => this.resume();
+
+  constructor(batches: AsyncIterator<readonly Row[]>, options: EngineOptions<Row>) {
+    this.#options = options;
+    this.#sender = options.sender;
+    this.#listener = options.listener;
+    this.#feed = new RowFeed(batches, this.#onRoom);
+    this.#queue = new RowQueue(this.#feed, {
+      concurrency: options.concurrency,
+      prepare: options.prepare,
+      onInvalid: (row, error) =>
+        options.listener.onOutcome({ outcome: 'invalid', row, attempts: 0, error }, null),
+    });
+    this.flow = new FlowControl(options, performance.now());
+    this.#maxPauseMs = Math.max(options.timeoutMs, maxRetryAfterMs);
+  }
+
+  /**
+   * Resolves when each row has its outcome, or after `stop` when none is under way; the source of
+   * rows is closed then.
+   *
+   * @returns whether each row has its outcome
+   * @throws what stopped the run: a RejectedError or NoAnswerError that concerns every row, a
+   * RetryLaterError, what the listener threw, or what the source of rows threw, once all rows
+   * before it have their outcomes
+   */
+  async run(): Promise<boolean> {
+    const checkMs = Math.max(minCheckMs, this.#options.timeoutMs / checksPerTimeout);
+    const timeOuts = setInterval(() => this.#expire(performance.now()), checkMs);
+    await new Promise<void>((resolve) => {
+      this.#end = resolve;
+      this.resume();
+    });
+    this.#end = null;
+    clearTimeout(this.#timer);
+    clearInterval(timeOuts);
+    const isComplete = this.#queue.isOver;
+    this.#error ??= this.#feed.error;
+    await this.#feed.close().catch((error) => {
+      this.#error ??= error;
+    });
+    if (this.#error !== undefined) throw this.#error;
+    return isComplete;
+  }
 
   /** Sends the rows that may be sent, at the end of this turn of the event loop. */
-  function resume(): void {
-    if (isTurnDue || end === null) return;
-    isTurnDue = true;
+  resume(): void {
+    if (this.#isTurnDue || this.#end === null) return;
+    this.#isTurnDue = true;
     setImmediate(() => {
-      isTurnDue = false;
-      if (end !== null) turn(end);
+      this.#isTurnDue = false;
+      if (this.#end !== null) this.#turn(this.#end);
     });
   }
 
-  function resumeIn(ms: number): void {
-    clearTimeout(timer);
-    timer = setTimeout(resume, Math.min(maxTimerMs, Math.max(1, ms)));
-  }
-
   /** Reads no more rows and retries none; awaits those under way. `run` then throws `cause`. */
-  function stop(cause?: unknown): void {
-    error ??= cause;
-    if (stopping) return; // a listener may call this on every turn
-    stopping = true;
-    resume();
+  stop(cause?: unknown): void {
+    this.#error ??= cause;
+    if (this.#isStopping) return; // a listener may call this on every turn
+    this.#isStopping = true;
+    this.resume();
   }
 
-  /** One timer serves all rows. */
-  function expire(now: number): void {
-    const late = queue.open.filter(
+  /** Stops at once: what is under way is abandoned. */
+  cancel(): void {
+    for (const row of this.#queue.openRows) {
+      if (row.pending === null) continue;
+      row.mayHaveActed ||= row.pending.hasStarted;
+      row.pending.cancel();
+      row.pending = null;
+      this.#inFlight -= 1;
+    }
+    this.stop();
+    this.resume();
+  }
+
+  /** Whether the service may have acted on a row that has no outcome yet. */
+  get isInDoubt(): boolean {
+    return this.#queue.openRows.some(({ mayHaveActed }) => mayHaveActed);
+  }
+
+  /** Number of requests that were sent for the rows that have no outcome yet. */
+  get openRequests(): number {
+    return this.#queue.openRows.reduce((sum, { sent }) => sum + sent, 0);
+  }
+
+  #turn(endRun: () => void): void {
+    this.#stopOnError(() => {
+      this.#listener.onTurn?.();
+      if (!this.#isStopping) this.#send(this.#pick());
+    });
+    const isIdle = this.#inFlight === 0 && !this.#isTurnDue;
+    if (isIdle && (this.#isStopping || this.#queue.isOver)) endRun();
+  }
+
+  /** An error ends the run; in a callback of undici it would be lost. */
+  #stopOnError(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.stop(error);
+    }
+  }
+
+  #resumeIn(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#onRoom, Math.min(maxTimerMs, Math.max(1, ms)));
+  }
+
+  /** Times out the attempts that have taken too long: one timer serves all rows. */
+  #expire(now: number): void {
+    const { timeoutMs } = this.#options;
+    const late = this.#queue.openRows.filter(
       ({ pending, startedAt }) => pending && now - startedAt >= timeoutMs,
     );
     for (const { pending } of late) pending?.timeOut(timeoutMs);
   }
 
-  function turn(endRun: () => void): void {
-    orStop(() => {
-      listener.onTurn?.();
-      if (!stopping) send(pick());
-    });
-    const isIdle = inFlight === 0 && !isTurnDue;
-    if (isIdle && (stopping || queue.isOver())) endRun();
-  }
-
-  /** An error ends the run; in a callback of undici it would be lost. */
-  function orStop(work: () => void): void {
-    try {
-      work();
-    } catch (fault) {
-      stop(fault);
-    }
-  }
-
-  /** The rows that may be sent now. */
-  function pick(): OpenRow<Row>[] {
-    if (!isPrepared()) return [];
+  /** The rows that may be sent now. If there are more for later, a turn follows then. */
+  #pick(): OpenRow<Row>[] {
+    if (!this.#isPrepared()) return [];
     const now = performance.now();
-    const mayCome = listener.isFull?.(resume) !== true;
+    const takesNew = this.#listener.isFull?.(this.#onRoom) !== true;
     const picked: OpenRow<Row>[] = [];
-    while (inFlight + picked.length < flow.limit()) {
-      const waitMs = flow.waitMs(now);
-      const row = waitMs > 0 ? undefined : queue.next(now, mayCome);
-      if (row === undefined) {
-        const dueAt = queue.dueAt();
-        if (waitMs > 0 || dueAt !== null) resumeIn(waitMs || (dueAt ?? now) - now);
+    while (this.#inFlight + picked.length < this.flow.limit) {
+      const waitMs = this.flow.waitMs(now);
+      if (waitMs > 0) {
+        this.#resumeIn(waitMs);
         break;
       }
-      flow.onSend(now);
+      const row = this.#queue.next(now, takesNew);
+      if (row === undefined) {
+        const { dueAt } = this.#queue;
+        if (dueAt !== null) this.#resumeIn(dueAt - now);
+        break;
+      }
+      this.flow.onSend(now);
       picked.push(row);
     }
     return picked;
@@ -150,164 +233,142 @@ export function rowEngine<Row extends SourceRow>(
    * Whether the app secret and the values of headers are there. A function that fails to return one
    * is called as many times as a row has attempts.
    */
-  function isPrepared(): boolean {
-    if (isPreparing) return false;
-    const prepared = sender.prepare();
-    if (prepared === undefined) return true;
-    isPreparing = true;
-    const goOn = () => {
-      isPreparing = false;
-      resume();
-    };
-    prepared.then(
-      () => {
-        unprepared = 0;
-        goOn();
-      },
-      (fault) => {
-        unprepared += 1;
-        if (!(fault instanceof NoAnswerError) || unprepared >= options.attempts) stop(fault);
-        setTimeout(goOn, backOffMs(unprepared - 1, Math.random));
-      },
+  #isPrepared(): boolean {
+    if (this.#isFetching) return false;
+    const fetched = this.#sender.prepare();
+    if (fetched === undefined) return true;
+    this.#isFetching = true;
+    fetched.then(
+      () => this.#onFetched(),
+      (error) => this.#onFailedFetch(error),
     );
     return false;
   }
 
-  function send(rows: readonly OpenRow<Row>[]): void {
+  #onFetched(): void {
+    this.#failedFetches = 0;
+    this.#isFetching = false;
+    this.resume();
+  }
+
+  #onFailedFetch(error: unknown): void {
+    this.#failedFetches += 1;
+    const mayTryAgain = this.#failedFetches < this.#options.attempts;
+    if (!(error instanceof NoAnswerError && mayTryAgain)) this.stop(error);
+    setTimeout(
+      () => {
+        this.#isFetching = false;
+        this.resume();
+      },
+      backOffMs(this.#failedFetches - 1, Math.random),
+    );
+  }
+
+  #send(rows: readonly OpenRow<Row>[]): void {
     if (rows.length === 0) return;
-    const { headers } = options;
-    listener.onSend?.(rows.map(({ row }) => row));
+    this.#listener.onSend?.(rows.map(({ row }) => row));
     const now = performance.now();
     for (const [index, row] of rows.entries()) {
-      row.sent += 1;
-      row.startedAt = now;
-      inFlight += 1;
-      const done = (result: AttemptResult) => orStop(() => take(row, result));
       try {
-        const { request, sent: number } = row;
-        row.pending = Attempt.send({ sender, request, headers, number, done, context });
-      } catch (fault) {
-        inFlight -= 1;
-        for (const { row } of rows.slice(index)) listener.onTakenBack?.(row);
-        throw fault;
+        this.#sendRow(row, now);
+      } catch (error) {
+        this.#inFlight -= 1;
+        for (const unsent of rows.slice(index)) this.#listener.onTakenBack?.(unsent.row);
+        throw error;
       }
     }
   }
 
-  function take(row: OpenRow<Row>, { outcome, retryAfterMs, isOutdated }: AttemptResult) {
+  /** @throws InvalidInputError as `Attempt.send` */
+  #sendRow(row: OpenRow<Row>, now: number): void {
+    row.sent += 1;
+    row.startedAt = now;
+    this.#inFlight += 1;
+    row.pending = Attempt.send({
+      sender: this.#sender,
+      request: row.request,
+      headers: this.#options.headers,
+      number: row.sent,
+      done: (result) => this.#stopOnError(() => this.#take(row, result)),
+      context: this.#options.context,
+    });
+  }
+
+  /** Takes the result of an attempt. */
+  #take(row: OpenRow<Row>, { outcome, retryAfterMs, isOutdated }: AttemptResult): void {
     const now = performance.now();
-    inFlight -= 1;
+    this.#inFlight -= 1;
     row.pending = null;
     const verdict = isOutdated ? 'retry' : classify(row.request.endpoint, outcome);
-    const failure = isSuccess(outcome) ? undefined : outcome;
     const isLost = !isOutdated && missedService(outcome);
-    flow.onOutcome({ verdict, isLost, startedAt: row.startedAt, retryAfterMs }, now);
-    resume();
-    switch (verdict) {
-      case 'fatal':
-        listener.onTakenBack?.(row.row);
-        return stop(failure);
-      case 'throttled':
-      case 'retry':
-        if (retryAfterMs !== undefined && retryAfterMs > maxPauseMs) {
-          listener.onTakenBack?.(row.row);
-          return stop(new RetryLaterError(sender.host, retryAfterMs, failure));
-        }
-        if (!isOutdated) countAttempt(row, verdict, isLost);
-        if (row.attempts >= options.attempts) {
-          settle(row, rowOutcome(row, outcome));
-        } else {
-          row.mayHaveActed ||= !isOutdated && mayHaveActed(outcome);
-          if (failure !== undefined)
-            putBack(row, now, verdict === 'throttled' || isOutdated ? 0 : retryAfterMs, failure);
-        }
-        if (flow.isGivenUp(now)) stop(failure);
-        return;
-      default:
-        settle(row, rowOutcome(row, outcome));
-        if (!(outcome instanceof NoAnswerError)) served += 1;
+    this.flow.onOutcome({ verdict, isLost, startedAt: row.startedAt, retryAfterMs }, now);
+    this.resume();
+    if (isSuccess(outcome) || verdict === 'final') {
+      this.#settle(row, outcome);
+      if (!(outcome instanceof NoAnswerError)) this.#served += 1;
+      return;
     }
+    if (verdict === 'fatal') {
+      this.#stopWith(row, outcome);
+      return;
+    }
+    const attempt = { verdict, failure: outcome, isLost, isOutdated, retryAfterMs };
+    this.#settleOrRetry(row, attempt, now);
+    if (this.flow.isGivenUp(now)) this.stop(outcome);
   }
 
-  function countAttempt(
-    row: OpenRow<Row>,
-    verdict: Extract<Verdict, 'retry' | 'throttled'>,
-    isLost: boolean,
-  ): void {
-    const areOthersServed = row.servedBefore !== served;
+  /** Ends the run because of an attempt of this row, which has no outcome. */
+  #stopWith(row: OpenRow<Row>, error: RejectedError | NoAnswerError | RetryLaterError): void {
+    this.#listener.onTakenBack?.(row.row);
+    this.stop(error);
+  }
+
+  #settleOrRetry(row: OpenRow<Row>, attempt: FailedAttempt, now: number): void {
+    const { failure, isOutdated, retryAfterMs } = attempt;
+    if (retryAfterMs !== undefined && retryAfterMs > this.#maxPauseMs) {
+      this.#stopWith(row, new RetryLaterError(this.#sender.host, retryAfterMs, failure));
+      return;
+    }
+    if (!isOutdated) this.#countAttempt(row, attempt);
+    if (row.attempts >= this.#options.attempts) {
+      this.#settle(row, failure);
+      return;
+    }
+    row.mayHaveActed ||= !isOutdated && mayHaveActed(failure);
+    this.#putBack(row, attempt, now);
+  }
+
+  #countAttempt(row: OpenRow<Row>, { verdict, isLost }: FailedAttempt): void {
+    const areOthersServed = row.servedBefore !== this.#served;
+    const isThrottled = verdict === 'throttled';
     // A row that is throttled while others are served waits for its turn. A row that does not reach
     // the service, while no other does, waits for the service.
-    const isWaiting = verdict === 'throttled' ? areOthersServed : isLost && !areOthersServed;
+    const isWaiting = isThrottled ? areOthersServed : isLost && !areOthersServed;
     if (!isWaiting) row.attempts += 1;
-    if (verdict === 'throttled' || isLost) row.servedBefore = served;
+    if (isThrottled || isLost) row.servedBefore = this.#served;
   }
 
-  function putBack(
-    row: OpenRow<Row>,
-    now: number,
-    retryAfterMs: number | undefined,
-    error: RejectedError | NoAnswerError,
-  ): void {
-    listener.onTakenBack?.(row.row);
-    const delayMs = pauseBefore(row.attempts + 1, retryAfterMs);
+  #putBack(row: OpenRow<Row>, attempt: FailedAttempt, now: number): void {
+    this.#listener.onTakenBack?.(row.row);
+    const { verdict, failure, isOutdated, retryAfterMs } = attempt;
+    // Flow control has the pause of a throttled row, and a new value needs none.
+    const needsNoPause = verdict === 'throttled' || isOutdated;
+    const delayMs = pauseBefore(row.attempts + 1, needsNoPause ? 0 : retryAfterMs);
     row.dueAt = now + delayMs;
-    const { operation, requestId } = error;
-    const event = { operation, attempt: row.sent, requestId, context, delayMs, error };
-    sender.hooks.call('onRetry', () => event);
-    queue.putBack(row);
+    this.#sender.hooks.call('onRetry', () => ({
+      operation: failure.operation,
+      attempt: row.sent,
+      requestId: failure.requestId,
+      context: this.#options.context,
+      delayMs,
+      error: failure,
+    }));
+    this.#queue.putBack(row);
   }
 
-  function settle(row: OpenRow<Row>, outcome: RowOutcome<Row>): void {
-    queue.settle(row);
-    listener.onOutcome(outcome, row.user);
+  #settle(row: OpenRow<Row>, outcome: AttemptOutcome): void {
+    const settled = rowOutcome(row, outcome);
+    this.#queue.settle(row);
+    this.#listener.onOutcome(settled, row.user);
   }
-
-  return {
-    /**
-     * Resolves when each row has its outcome, or after `stop` when none is under way; the source of
-     * rows is closed then.
-     *
-     * @returns whether each row has its outcome
-     * @throws what stopped the run: a RejectedError or NoAnswerError that concerns every row, a
-     * RetryLaterError, what the listener threw, or what the source of rows threw, once all rows
-     * before it have their outcomes
-     */
-    async run(): Promise<boolean> {
-      const checkMs = Math.max(minCheckMs, timeoutMs / checksPerTimeout);
-      const timeOuts = setInterval(() => expire(performance.now()), checkMs);
-      await new Promise<void>((resolve) => {
-        end = resolve;
-        resume();
-      });
-      end = null;
-      clearTimeout(timer);
-      clearInterval(timeOuts);
-      const isComplete = queue.isOver();
-      error ??= feed.error();
-      await feed.close().catch((fault) => {
-        error ??= fault;
-      });
-      if (error !== undefined) throw error;
-      return isComplete;
-    },
-    /** Whether the service may have acted on a row that has no outcome yet. */
-    isInDoubt: () => queue.open.some(({ mayHaveActed }) => mayHaveActed),
-    /** Number of requests that were sent for the rows that have no outcome yet. */
-    openRequests: () => queue.open.reduce((sum, { sent }) => sum + sent, 0),
-    stop,
-    resume,
-    flow,
-    /** Stops at once: what is under way is abandoned. */
-    cancel(): void {
-      for (const row of queue.open) {
-        if (row.pending === null) continue;
-        row.mayHaveActed ||= row.pending.hasStarted;
-        row.pending.cancel();
-        row.pending = null;
-        inFlight -= 1;
-      }
-      stop();
-      resume();
-    },
-  };
 }

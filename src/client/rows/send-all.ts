@@ -2,8 +2,9 @@ import { endpointNamed, type OperationName } from '../../core/contract/endpoints
 import { InvalidInputError, UserInfoError } from '../../core/contract/errors.js';
 import { checkMembers, isCount, isRate, type Shape } from '../../core/contract/members.js';
 import { leadToCaller } from '../../core/support/errors.js';
+import { withoutUndefined } from '../../core/support/without-undefined.js';
 import type { PassbackAnswer, ReadAnswer } from '../call/answer.js';
-import type { CallClient } from '../call/client.js';
+import type { CallClient, UnderWay } from '../call/client.js';
 import { CancelledError, NoAnswerError } from '../call/errors.js';
 import { callHeaders } from '../call/header-values.js';
 import { type CallOptions, callMembers, clientDefaults } from '../call/options.js';
@@ -13,8 +14,9 @@ import {
   type ReadInput,
   readRequest,
 } from '../call/request.js';
+import type { Pacing } from './flow-control.js';
 import type { RowOutcome } from './outcome.js';
-import { rowEngine } from './row-engine.js';
+import { RowEngine } from './row-engine.js';
 import type { PreparedRow, SourceRow } from './row-queue.js';
 
 /** A row as it was read, with its request, or the reason why it has none. */
@@ -62,9 +64,8 @@ function preparedOrFault<Row>(
   try {
     return prepare(row);
   } catch (cause) {
-    return cause instanceof InvalidInputError
-      ? cause
-      : new InvalidInputError('the row cannot be read', { cause });
+    if (cause instanceof InvalidInputError) return cause;
+    return new InvalidInputError('the row cannot be read', { cause });
   }
 }
 
@@ -77,17 +78,23 @@ function isIterable(rows: unknown): boolean {
 }
 
 /**
- * How fast `passbackAll` and `readAll` send, and how they end; what a call has too is that of each
- * row.
+ * Options of `passbackAll` and `readAll`: how fast they send, and how they end. The options that a
+ * call has too apply to each row.
  */
 export interface BulkRunOptions
   extends Pick<CallOptions, 'attempts' | 'attemptTimeoutMs' | 'headers' | 'context'> {
   /**
    * Maximum number of requests under way at once; fewer if the service is slow or throttles. Not
-   * more than `connections` of the client. Default: 32.
+   * more than `connections` of the client.
+   *
+   * @default 32
    */
   readonly concurrency?: number;
-  /** Maximum number of requests a second. Default: unlimited. */
+  /**
+   * Maximum number of requests a second.
+   *
+   * @default unlimited
+   */
   readonly ratePerSecond?: number;
   /**
    * Ends the run: no more rows are read, those under way are awaited and their outcomes yielded;
@@ -139,15 +146,17 @@ const prepareRow = {
 
 type BulkOperation = keyof typeof prepareRow;
 
-const { timeoutMs: _, ...ofCalls } = callMembers.members;
+const { timeoutMs: _, ...memberChecks } = callMembers.members;
 
 const bulkMembers: Shape<BulkRunOptions> = {
   what: 'the options of many rows',
-  members: { concurrency: isCount, ratePerSecond: isRate, ...ofCalls },
+  members: { concurrency: isCount, ratePerSecond: isRate, ...memberChecks },
 };
 
 /** While this many outcomes wait for the caller, no more rows are sent. */
 const maxWaiting = 1024;
+
+const defaultConcurrency = 32;
 
 /**
  * Sends many rows over the connections of a client. Checks the options now; reads rows once
@@ -160,99 +169,184 @@ export function sendAll<Row>(
   operation: BulkOperation,
   rows: Iterable<Row> | AsyncIterable<Row>,
   client: CallClient,
-  given: BulkRunOptions,
+  options: BulkRunOptions,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
-  checkMembers(bulkMembers, given);
+  checkMembers(bulkMembers, options);
   client.refuseIfClosed();
-  const { options } = client;
-  const { timeoutMs = clientDefaults.timeoutMs, connections = clientDefaults.connections } =
-    options;
-  const maxConnections = options.dispatcher === undefined ? connections : Number.POSITIVE_INFINITY;
-  const { context, signal } = given;
-  const taken = rowsOf(rows, prepareRow[operation]);
-  const headers = callHeaders(given.headers);
-  return outcomes();
+  const source = rowsOf(rows, prepareRow[operation]);
+  const headers = callHeaders(options.headers);
+  return outcomesOf({ operation, source, client, options, headers });
+}
 
-  async function* outcomes(): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
-    client.refuseIfClosed();
-    let isOver = false;
-    let waiting: RowOutcome<TakenRow<Row>>[] = [];
-    let wake = () => {};
-    const engine = rowEngine(taken, {
-      concurrency: Math.min(given.concurrency ?? 32, maxConnections),
-      ratePerSecond: given.ratePerSecond ?? null,
-      attempts: given.attempts ?? options.attempts ?? clientDefaults.attempts,
-      timeoutMs: given.attemptTimeoutMs ?? options.attemptTimeoutMs ?? timeoutMs,
+/** What a run of many rows is made of. */
+interface RunInput<Row> {
+  readonly operation: BulkOperation;
+  readonly source: AsyncIterator<readonly TakenRow<Row>[], undefined>;
+  readonly client: CallClient;
+  readonly options: BulkRunOptions;
+  /** The headers of each request, by their names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+/** The outcomes of a run, which begins with the request for the first of them. */
+async function* outcomesOf<Row>(
+  input: RunInput<Row>,
+): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
+  input.client.refuseIfClosed();
+  const run = new BulkRun(input);
+  run.start();
+  try {
+    for (;;) {
+      const outcomes = run.takeOutcomes();
+      // `yield*` would create several promises for each.
+      for (const outcome of outcomes) {
+        const { row, index } = outcome.row;
+        if (outcome.outcome !== 'ok') leadToCaller(outcome.error, outcomesOf);
+        yield { ...outcome, row, index };
+      }
+      if (outcomes.length > 0) run.resume();
+      else if (run.isOver) break;
+      else await run.nextOutcome();
+    }
+    await run.complete();
+  } catch (error) {
+    if (error instanceof UserInfoError) leadToCaller(error, outcomesOf);
+    throw error;
+  } finally {
+    // A caller that leaves the loop wants no more rows sent.
+    await run.leave();
+  }
+}
+
+/** A run of many rows, whose outcomes wait until they are taken. */
+class BulkRun<Row> {
+  readonly #operation: BulkOperation;
+  readonly #client: CallClient;
+  readonly #signal: AbortSignal | undefined;
+  readonly #engine: RowEngine<TakenRow<Row>>;
+  #waiting: RowOutcome<TakenRow<Row>>[] = [];
+  #isOver = false;
+  #wake = () => {};
+  readonly #stop = () => this.#engine.stop();
+  /** Resolves to whether each row has its outcome. */
+  #end: Promise<boolean> = Promise.resolve(false);
+
+  constructor({ operation, source, client, options, headers }: RunInput<Row>) {
+    this.#operation = operation;
+    this.#client = client;
+    this.#signal = options.signal;
+    this.#engine = new RowEngine(source, {
+      ...pacingOf(client.options, options),
       sender: client,
-      context,
+      context: options.context,
       headers,
       prepare: ({ prepared }) => {
         if (prepared instanceof InvalidInputError) throw prepared;
         return prepared;
       },
       listener: {
-        onOutcome(outcome) {
-          waiting.push(outcome);
-          wake();
+        onOutcome: (outcome) => {
+          this.#waiting.push(outcome);
+          this.#wake();
         },
-        isFull: () => waiting.length >= maxWaiting,
+        isFull: () => this.#waiting.length >= maxWaiting,
       },
     });
-    const stop = () => engine.stop();
-    signal?.addEventListener('abort', stop, { once: true });
-    if (signal?.aborted) stop();
-    const run = { end: new AbortController(), stop };
-    run.end.signal.addEventListener('abort', () => engine.cancel(), { once: true });
-    const end = engine.run().finally(() => {
-      isOver = true;
-      client.track(run, null);
-      wake();
+  }
+
+  /** Begins to read and send rows. */
+  start(): void {
+    this.#signal?.addEventListener('abort', this.#stop, { once: true });
+    if (this.#signal?.aborted) this.#stop();
+    const work: UnderWay = { end: new AbortController(), stop: this.#stop };
+    work.end.signal.addEventListener('abort', () => this.#engine.cancel(), { once: true });
+    this.#end = this.#engine.run().finally(() => {
+      this.#isOver = true;
+      this.#client.track(work, null);
+      this.#wake();
     });
-    client.track(run, end);
-    end.catch(() => {}); // thrown below, after the outcomes
-    try {
-      for (;;) {
-        const found = waiting;
-        waiting = [];
-        // `yield*` would create several promises for each.
-        for (const outcome of found) {
-          const { row, index } = outcome.row;
-          if (outcome.outcome !== 'ok') leadToCaller(outcome.error, outcomes);
-          yield { ...outcome, row, index };
-        }
-        if (found.length > 0) engine.resume();
-        else if (isOver) break;
-        else {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-      }
-      const isComplete = await end.catch((error: unknown) => {
-        if (error instanceof UserInfoError) leadToCaller(error, outcomes);
-        if (error instanceof NoAnswerError) error.withDetails({ operation });
-        throw error;
-      });
-      if (!isComplete) {
-        const isInDoubt = engine.isInDoubt();
-        const hint = `Rows without an outcome were not carried out${isInDoubt ? ', or not certainly' : ''}.`;
-        const reason = signal?.aborted ? signal.reason : new Error('the client was closed');
-        const retryable = !isInDoubt || endpointNamed[operation].repeatable;
-        const details = { operation, attempts: engine.openRequests(), retryable };
-        throw new CancelledError(reason, isInDoubt, hint).withDetails(details);
-      }
-    } finally {
-      // A caller that leaves the loop wants no more rows sent.
-      stop();
-      signal?.removeEventListener('abort', stop);
-      await end.catch(() => {});
-    }
+    this.#client.track(work, this.#end);
+    this.#end.catch(() => {}); // `complete` throws it, after the outcomes
+  }
+
+  /** Whether no more outcomes come. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** The outcomes that came since the last call. */
+  takeOutcomes(): readonly RowOutcome<TakenRow<Row>>[] {
+    const outcomes = this.#waiting;
+    this.#waiting = [];
+    return outcomes;
+  }
+
+  /** Sends further rows, now that there is room for their outcomes. */
+  resume(): void {
+    this.#engine.resume();
+  }
+
+  /** Resolves when an outcome has come, or the run is over. */
+  nextOutcome(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /**
+   * Awaits the end of the run.
+   *
+   * @throws RejectedError, NoAnswerError, RetryLaterError, or what the source of rows threw: what
+   * ended the run
+   * @throws CancelledError if the signal or `close` of the client ended it
+   */
+  async complete(): Promise<void> {
+    const isComplete = await this.#end.catch((error: unknown) => {
+      if (error instanceof NoAnswerError) error.withDetails({ operation: this.#operation });
+      throw error;
+    });
+    if (!isComplete) throw this.#cancelled();
+  }
+
+  /** Sends no more rows, and awaits those under way. */
+  async leave(): Promise<void> {
+    this.#stop();
+    this.#signal?.removeEventListener('abort', this.#stop);
+    await this.#end.catch(() => {});
+  }
+
+  #cancelled(): CancelledError {
+    const { isInDoubt, openRequests } = this.#engine;
+    const hint = isInDoubt
+      ? 'Rows without an outcome were not carried out, or not certainly.'
+      : 'Rows without an outcome were not carried out.';
+    const isAborted = this.#signal?.aborted === true;
+    const reason = isAborted ? this.#signal?.reason : new Error('the client was closed');
+    const { repeatable } = endpointNamed[this.#operation];
+    return new CancelledError(reason, isInDoubt, hint).withDetails({
+      operation: this.#operation,
+      attempts: openRequests,
+      retryable: !isInDoubt || repeatable,
+    });
   }
 }
 
+/** The limits of a run: its own options, else those of the client, else the defaults. */
+function pacingOf(client: CallClient['options'], run: BulkRunOptions): Pacing {
+  const { timeoutMs, attempts, connections } = { ...clientDefaults, ...withoutUndefined(client) };
+  const maxConnections = client.dispatcher === undefined ? connections : Number.POSITIVE_INFINITY;
+  return {
+    concurrency: Math.min(run.concurrency ?? defaultConcurrency, maxConnections),
+    ratePerSecond: run.ratePerSecond ?? null,
+    attempts: run.attempts ?? attempts,
+    timeoutMs: run.attemptTimeoutMs ?? client.attemptTimeoutMs ?? timeoutMs,
+  };
+}
+
+/** The user that a row names, so that rows of one user are sent in order; `null` if unnamed. */
 function userOf({ unionId, primaryKey, userInfo }: PassbackInput): string | null {
   if (unionId) return unionId;
-  if (!primaryKey) return null;
-  const value = Object.hasOwn(userInfo, primaryKey) ? userInfo[primaryKey] : undefined;
+  if (!primaryKey || !Object.hasOwn(userInfo, primaryKey)) return null;
+  const value = userInfo[primaryKey];
   return value === undefined ? null : String(value);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FlowControl, flowControl } from '../../../src/client/rows/flow-control.js';
+import { FlowControl } from '../../../src/client/rows/flow-control.js';
 
 const outcome = { verdict: 'final', isLost: false, startedAt: 0, retryAfterMs: undefined } as const;
 const throttled = { ...outcome, verdict: 'throttled' } as const;
@@ -8,16 +8,16 @@ const missed = { ...outcome, verdict: 'retry', isLost: true } as const;
 /** Flow control over a service; times are milliseconds. */
 class Simulation {
   now = 1;
-  readonly flow = flowControl({ concurrency: 32, ratePerSecond: null }, 0);
+  readonly flow = new FlowControl({ concurrency: 32, ratePerSecond: null }, 0);
 
   /** Lets the service answer for `ms`, as many requests at a time as the limit allows. */
   run(ms: number, latency: number): number {
     for (const end = this.now + ms; this.now < end; ) {
-      const limit = this.flow.limit();
+      const limit = this.flow.limit;
       this.now += latency;
       for (let answers = 0; answers < limit; answers += 1) this.flow.onOutcome(outcome, this.now);
     }
-    return this.flow.limit();
+    return this.flow.limit;
   }
 }
 
@@ -25,7 +25,7 @@ describe('the concurrency limit', () => {
   it('starts low and soon reaches the given maximum, of a slow service too', () => {
     for (const latency of [20, 900]) {
       const simulation = new Simulation();
-      expect(simulation.flow.limit()).toBe(8);
+      expect(simulation.flow.limit).toBe(8);
       expect(simulation.run(200 + 2 * latency, latency)).toBe(32);
     }
   });
@@ -37,7 +37,7 @@ describe('the concurrency limit', () => {
     simulation.now += 10;
     for (let i = 0; i < 10; i += 1)
       simulation.flow.onOutcome({ ...throttled, startedAt }, simulation.now);
-    expect(simulation.flow.limit()).toBe(16);
+    expect(simulation.flow.limit).toBe(16);
     expect(simulation.run(5_000, 20)).toBe(32);
   });
 
@@ -46,7 +46,7 @@ describe('the concurrency limit', () => {
     simulation.run(1_000, 20);
     for (let i = 0; i < 5; i += 1)
       simulation.flow.onOutcome({ ...missed, startedAt: simulation.now }, simulation.now);
-    expect(simulation.flow.limit()).toBe(1);
+    expect(simulation.flow.limit).toBe(1);
     expect(simulation.run(1_500, 20)).toBe(32);
   });
 });
@@ -54,7 +54,7 @@ describe('the concurrency limit', () => {
 describe('flow control', () => {
   /** Pauses have their shortest length; the clock is the test's own. */
   const newFlow = (ratePerSecond: number | null = null) =>
-    flowControl({ concurrency: 8, ratePerSecond }, 0, () => 0);
+    new FlowControl({ concurrency: 8, ratePerSecond }, 0, () => 0);
 
   /** How many requests may be sent from `start` to `end`. */
   function sentBetween(flow: FlowControl, start: number, end: number): number {
@@ -79,13 +79,13 @@ describe('flow control', () => {
   it('pauses longer each time it is throttled, and once for requests that were in flight together', () => {
     const flow = newFlow();
     const pauses: number[] = [];
-    for (let now = 0; pauses.length < 8; now = flow.pausedUntil()) {
+    for (let now = 0; pauses.length < 8; now = flow.pausedUntil) {
       for (let i = 0; i < 3; i += 1) flow.onOutcome({ ...throttled, startedAt: now }, now + 10);
-      pauses.push(flow.pausedUntil() - now - 10);
+      pauses.push(flow.pausedUntil - now - 10);
     }
     expect(pauses).toEqual([50, 100, 200, 400, 800, 1600, 2500, 2500]);
-    expect(flow.limit()).toBe(1);
-    const now = flow.pausedUntil();
+    expect(flow.limit).toBe(1);
+    const now = flow.pausedUntil;
     expect(flow.waitMs(now - 1)).toBe(1);
     flow.onOutcome({ ...outcome, startedAt: now }, now + 10);
     flow.onOutcome({ ...throttled, startedAt: now }, now + 20);
@@ -105,20 +105,20 @@ describe('flow control', () => {
     for (let i = 0; i < 4; i += 1) flow.onOutcome(missed, 10);
     expect(flow.waitMs(10)).toBe(0);
     flow.onOutcome(missed, 10);
-    expect(flow.limit()).toBe(1);
+    expect(flow.limit).toBe(1);
     expect(flow.waitMs(10)).toBe(50);
     let longest = 0;
-    for (let now = flow.pausedUntil(), i = 0; i < 9; i += 1, now = flow.pausedUntil()) {
+    for (let now = flow.pausedUntil, i = 0; i < 9; i += 1, now = flow.pausedUntil) {
       flow.onOutcome({ ...missed, startedAt: now }, now);
-      longest = flow.pausedUntil() - now;
+      longest = flow.pausedUntil - now;
     }
     expect(longest).toBe(500);
     // What was sent before the pause says nothing new.
-    const until = flow.pausedUntil();
+    const until = flow.pausedUntil;
     flow.onOutcome({ ...missed, startedAt: until - 1 }, until + 5);
-    expect(flow.pausedUntil()).toBe(until);
+    expect(flow.pausedUntil).toBe(until);
     // An answer ends the outage: the next one is probed soon again.
-    const back = flow.pausedUntil();
+    const back = flow.pausedUntil;
     flow.onOutcome({ ...outcome, startedAt: back }, back);
     for (let i = 0; i < 5; i += 1) flow.onOutcome({ ...missed, startedAt: back }, back + 10);
     expect(flow.waitMs(back + 10)).toBe(50);

@@ -2,7 +2,7 @@ import { RejectedError } from '../../../client/call/errors.js';
 import type { Sender } from '../../../client/call/sender.js';
 import type { Pacing } from '../../../client/rows/flow-control.js';
 import type { OutcomeCounts, RowOutcome } from '../../../client/rows/outcome.js';
-import { rowEngine } from '../../../client/rows/row-engine.js';
+import { RowEngine } from '../../../client/rows/row-engine.js';
 import type { FlatValue } from '../../../core/contract/user-info.js';
 import { type FailureGroup, FailureGroups } from './failure-groups.js';
 import { failedFile } from './files/failed-file.js';
@@ -66,7 +66,7 @@ export function runOverFile(options: FileRunOptions) {
   const { endpoint } = operation;
   const toRetry = options.failed && failedFile(options.failed, source.text.encoding === 'utf-8');
   const recorder = recordOutcomes(operation, options, count);
-  const engine = rowEngine(rowsToSend(), {
+  const engine = new RowEngine(rowsToSend(), {
     ...pacing,
     sender,
     prepare: (row) => {
@@ -161,7 +161,7 @@ export function runOverFile(options: FileRunOptions) {
      * Time for which nothing is sent because the service asked for a pause, or does not answer; in
      * milliseconds.
      */
-    pausedMs: () => Math.max(0, engine.flow.pausedUntil() - performance.now()),
+    pausedMs: () => Math.max(0, engine.flow.pausedUntil - performance.now()),
     /** Reads no more rows; awaits those in flight. */
     stop: () => stop('interrupted'),
     /**

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { rowFeed } from '../../../src/client/rows/row-queue.js';
+import { RowFeed } from '../../../src/client/rows/row-feed.js';
 
 const taken = 100;
 
@@ -13,7 +13,7 @@ async function rowsAhead(batchRows: number, size: number): Promise<number> {
       yield Array.from({ length: batchRows }, () => ({ size }));
     }
   }
-  const feed = rowFeed(batches(), () => {});
+  const feed = new RowFeed(batches(), () => {});
   for (let count = 0; count < taken; ) {
     if (feed.take() === undefined) await nextTurn();
     else count += 1;
