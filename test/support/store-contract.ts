@@ -14,7 +14,7 @@ import type { Code } from '../../src/service/store/codes.js';
 import type { PassbackRequest, ReadRequest } from '../../src/service/store/operations.js';
 import { statements, storeSchema } from '../../src/service/store/statements.js';
 import { createStore, type Store } from '../../src/service/store/store.js';
-import { usersOf } from '../../src/service/store/users.js';
+import { Users } from '../../src/service/store/users.js';
 import { user } from './running-service.js';
 
 /**
@@ -342,10 +342,10 @@ export function storeContract(name: string, createDatabase: () => Promise<TestDa
     it('looks again where a user loses the value between its look-up and its lock', async () => {
       await put(user('u1', { extension_info: { seat: '7' } }), user('u2'));
       const changed = await driver.write((sql) =>
-        usersOf(
+        new Users(
           afterFirst(sql, statements.findUsersByValue, async () => {
-            await usersOf(sql).putAll([user('u1')]);
-            await usersOf(sql).putAll([user('u2', { extension_info: { seat: '7' } })]);
+            await new Users(sql).putAll([user('u1')]);
+            await new Users(sql).putAll([user('u2', { extension_info: { seat: '7' } })]);
           }),
         ).change('acme', { by: 'primary_key', name: 'seat', value: '7' }, (record) => record),
       );

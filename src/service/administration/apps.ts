@@ -4,7 +4,7 @@ import type { RecipeJson, SigningRecipes } from '../../core/signing/recipe.js';
 import { formatRecipe, parseSigningRecipes } from '../../core/signing/recipe-json.js';
 import { Secret } from '../../core/signing/secret.js';
 import { refuseHeaders } from '../settings.js';
-import type { AddedApp, Apps, Changed, StoredApp } from '../store/apps.js';
+import type { AddedApp, Apps, Changed, EncryptedApps, StoredApp } from '../store/apps.js';
 import {
   type AdminContext,
   audited,
@@ -200,16 +200,15 @@ export function appOperations(context: AdminContext): AppOperations {
       await change('set', 'setApp', appKey, channel ?? null, stored ?? null);
     },
     async encryptSecrets() {
-      const lineOf = ({ encrypted: count }: { readonly encrypted: number }) => {
+      const lineOf = ({ count }: EncryptedApps) => {
+        if (count === 0) return null;
         const subject = count === 1 ? '1 app' : `${count} apps`;
-        return count === 0 ? null : { action: 'app encrypt-secrets', tenant_code: null, subject };
+        return { action: 'app encrypt-secrets', tenant_code: null, subject };
       };
-      const { encrypted, unreadable } = await audited(context, lineOf, ({ apps }) =>
-        apps.encryptAll(),
-      );
+      const encrypted = await audited(context, lineOf, ({ apps }) => apps.encryptAll());
       // The others are encrypted.
-      if (unreadable !== undefined) throw unreadable;
-      return encrypted;
+      if (encrypted.unreadable !== null) throw encrypted.unreadable;
+      return encrypted.count;
     },
     removeApp: ({ appKey }) => change('delete', 'removeApp', appKey),
   };

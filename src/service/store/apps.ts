@@ -55,112 +55,132 @@ type AppChange = 'rotateAppSecret' | 'retireAppSecret' | 'disableApp' | 'setApp'
 /** The columns that `create` stores. */
 export type AddedApp = Omit<App, 'old_secret' | 'old_until' | 'old_ends' | 'disabled'>;
 
+/** The number of apps whose secrets were encrypted, and why another one cannot be read. */
+export interface EncryptedApps {
+  readonly count: number;
+  /** `null` if all can be read. */
+  readonly unreadable: ChangedSecretError | null;
+}
+
 /** The apps of all tenants, by key. */
-export function appsOf(sql: Sql, cipher: SecretCipher) {
-  function toApp({ app_secret, old_secret, old_left, disabled, ...app }: StoredApp): App {
+export class Apps {
+  readonly #sql: Sql;
+  readonly #cipher: SecretCipher;
+
+  constructor(sql: Sql, cipher: SecretCipher) {
+    this.#sql = sql;
+    this.#cipher = cipher;
+  }
+
+  async find(appKey: string): Promise<App | null> {
+    const [row] = await this.#sql.all<StoredApp>(statements.findApp, [appKey]);
+    return row === undefined ? null : this.#toApp(row);
+  }
+
+  /** The apps after a key, ordered by key. */
+  list(after: string, limit: number): Promise<readonly StoredApp[]> {
+    return this.#sql.all(statements.listApps, [after, limit]);
+  }
+
+  /**
+   * Uses up a random (§5.4) of an app that is still what it was when it was read; returns why that
+   * is not possible.
+   */
+  async useRandom(app: App, random: string): Promise<Obstacle | null> {
+    const used = await this.#sql.run(statements.useNonce, [...revisionOf(app), random]);
+    return used === 1 ? null : this.obstacleOf(app);
+  }
+
+  /** Why a random of an app was not used up. */
+  async obstacleOf(app: App): Promise<Obstacle> {
+    const rows = await this.#sql.all(statements.findRevision, revisionOf(app));
+    return rows.length === 1 ? 'random used' : 'app changed';
+  }
+
+  /** Returns `false` if the key is taken. */
+  async add(app: AddedApp): Promise<boolean> {
+    const { app_key, app_secret, tenant_code, channel, recipes, created_at, revision } = app;
+    const secret = this.#cipher.encrypt(app_key, app_secret);
+    const values = [app_key, secret, tenant_code, channel, recipes, created_at, revision];
+    return (await this.#sql.run(statements.addApp, values)) === 1;
+  }
+
+  /** Changes an app by a statement, whose values follow its key; a secret is encrypted. */
+  async change(
+    statement: AppChange,
+    appKey: string,
+    ...values: readonly (Secret | SqlParameter)[]
+  ): Promise<Changed> {
+    const stored = values.map((value) =>
+      value instanceof Secret ? this.#cipher.encrypt(appKey, value) : value,
+    );
+    const parameters = [appKey, ...stored];
+    const [row] = await this.#sql.all<NonNullable<Changed>>(statements[statement], parameters);
+    return row ?? null;
+  }
+
+  /**
+   * @throws UnreadableSecretError if a key with which secrets of the first apps are encrypted is
+   * not given
+   */
+  async requireMasterKeys(): Promise<void> {
+    for (const { app_secret, old_secret } of await this.list('', checkedApps)) {
+      this.#cipher.requireKey(app_secret);
+      if (old_secret !== null) this.#cipher.requireKey(old_secret);
+    }
+  }
+
+  /** Encrypts the secrets with the first master key. */
+  async encryptAll(): Promise<EncryptedApps> {
+    let unreadable: ChangedSecretError | null = null;
+    let count = 0;
+    for (const app of await this.list('', Number.MAX_SAFE_INTEGER)) {
+      try {
+        count += await this.#encryptSecrets(app);
+      } catch (error) {
+        if (!(error instanceof ChangedSecretError)) throw error;
+        unreadable ??= error;
+      }
+    }
+    return { count, unreadable };
+  }
+
+  /**
+   * Returns the number of changed apps.
+   *
+   * @throws ChangedSecretError if a secret was changed in the database
+   */
+  async #encryptSecrets({ app_key, app_secret, old_secret }: StoredApp): Promise<number> {
+    const stored = [app_secret, old_secret];
+    const isCurrent = (secret: string | null) => secret === null || this.#cipher.isCurrent(secret);
+    if (stored.every(isCurrent)) return 0;
+    const encrypted = stored.map(
+      (secret) => secret && this.#cipher.encrypt(app_key, this.#cipher.decrypt(app_key, secret)),
+    );
+    return this.#sql.run(statements.setStoredSecrets, [app_key, ...encrypted, ...stored]);
+  }
+
+  #toApp({ app_secret, old_secret, old_left, disabled, ...app }: StoredApp): App {
     return {
       ...app,
-      app_secret: cipher.decrypt(app.app_key, app_secret),
-      old_secret: old_secret === null ? null : decryptOld(app.app_key, old_secret),
+      app_secret: this.#cipher.decrypt(app.app_key, app_secret),
+      old_secret: this.#decryptOld(app.app_key, old_secret),
       old_ends: performance.now() + 1000 * old_left,
       disabled: disabled === 1,
     };
   }
 
-  /** The current secret of the app is valid all the same. */
-  function decryptOld(appKey: string, stored: string): Secret | null {
+  /** `null` for one that was changed: the current secret of the app is valid all the same. */
+  #decryptOld(appKey: string, stored: string | null): Secret | null {
+    if (stored === null) return null;
     try {
-      return cipher.decrypt(appKey, stored);
+      return this.#cipher.decrypt(appKey, stored);
     } catch (error) {
       if (error instanceof ChangedSecretError) return null;
       throw error;
     }
   }
-
-  /** The apps after a key, ordered by key. */
-  function list(after: string, limit: number): Promise<readonly StoredApp[]> {
-    return sql.all(statements.listApps, [after, limit]);
-  }
-
-  /** Why a random of an app was not used up. */
-  async function obstacleOf(app: App): Promise<Obstacle> {
-    const found = await sql.all(statements.findRevision, revisionOf(app));
-    return found.length === 1 ? 'random used' : 'app changed';
-  }
-
-  return {
-    async find(appKey: string): Promise<App | null> {
-      const [row] = await sql.all<StoredApp>(statements.findApp, [appKey]);
-      return row === undefined ? null : toApp(row);
-    },
-    /**
-     * Uses up a random (§5.4) of an app that is still what it was when it was read; returns why
-     * that is not possible.
-     */
-    async useRandom(app: App, random: string): Promise<Obstacle | null> {
-      const used = await sql.run(statements.useNonce, [...revisionOf(app), random]);
-      return used === 1 ? null : obstacleOf(app);
-    },
-    obstacleOf,
-    /** Returns `false` if the key is taken. */
-    async add(app: AddedApp): Promise<boolean> {
-      const { app_key, app_secret, tenant_code, channel, recipes, created_at, revision } = app;
-      const stored = cipher.encrypt(app_key, app_secret);
-      const values = [app_key, stored, tenant_code, channel, recipes, created_at, revision];
-      return (await sql.run(statements.addApp, values)) === 1;
-    },
-    /** Changes an app by a statement, whose values follow its key; a secret is encrypted. */
-    async change(
-      statement: AppChange,
-      appKey: string,
-      ...values: readonly (Secret | SqlParameter)[]
-    ): Promise<Changed> {
-      const stored = values.map((one) =>
-        one instanceof Secret ? cipher.encrypt(appKey, one) : one,
-      );
-      const [row] = await sql.all<NonNullable<Changed>>(statements[statement], [appKey, ...stored]);
-      return row ?? null;
-    },
-    list,
-    /**
-     * @throws UnreadableSecretError if a key with which secrets of the first apps are encrypted is
-     * not given
-     */
-    async requireMasterKeys(): Promise<void> {
-      for (const { app_secret, old_secret } of await list('', checkedApps)) {
-        cipher.requireKey(app_secret);
-        if (old_secret !== null) cipher.requireKey(old_secret);
-      }
-    },
-    /**
-     * Encrypts the secrets with the first master key; returns how many, and why another one cannot
-     * be read.
-     */
-    async encryptAll(): Promise<{
-      readonly encrypted: number;
-      readonly unreadable?: ChangedSecretError;
-    }> {
-      let unreadable: ChangedSecretError | undefined;
-      let encrypted = 0;
-      for (const { app_key, app_secret, old_secret } of await list('', Number.MAX_SAFE_INTEGER)) {
-        const stored = [app_secret, old_secret];
-        if (stored.every((one) => one === null || cipher.isCurrent(one))) continue;
-        const renew = (one: string | null) =>
-          one && cipher.encrypt(app_key, cipher.decrypt(app_key, one));
-        try {
-          const values = [app_key, ...stored.map(renew), ...stored];
-          encrypted += await sql.run(statements.setStoredSecrets, values);
-        } catch (error) {
-          if (!(error instanceof ChangedSecretError)) throw error;
-          unreadable ??= error;
-        }
-      }
-      return { encrypted, ...(unreadable !== undefined && { unreadable }) };
-    },
-  };
 }
-
-export type Apps = ReturnType<typeof appsOf>;
 
 function revisionOf({ app_key, tenant_code, channel, revision }: App) {
   return [app_key, tenant_code, channel, revision];

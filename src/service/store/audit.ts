@@ -73,53 +73,56 @@ function orderedId(): string {
 
 /** The primary key of a line. */
 export interface AuditKey {
+  /** Unix time in seconds, by the clock of the database. */
   readonly at: number;
   readonly id: string;
 }
 
 /** The actions of operators. */
-export function auditOf(sql: Sql, process: string) {
-  return {
-    async add({
-      actor,
-      action,
-      tenant_code,
-      subject,
-      user_digest = null,
-    }: NewAuditLine): Promise<void> {
-      const values = [orderedId(), actor, action, tenant_code, subject, user_digest];
-      await sql.run(statements.addAudit, values);
-    },
-    /**
-     * Counts codes in the line of their tenant, actor and minute, which is the process's own:
-     * nobody waits for another's.
-     */
-    async countCodes(actor: string, tenantCode: string, count: number): Promise<void> {
-      const group = hash('sha256', JSON.stringify([tenantCode, actor, process]), 'hex');
-      const subject = count === 1 ? '1 code' : `${count} codes`;
-      const values = [`codes ${group}`, actor, tenantCode, subject, count];
-      await sql.run(statements.countCodes, values);
-    },
-    /**
-     * The lines before one, newest first; if there are digests, up to three, those that have one of
-     * them.
-     */
-    list(
-      { since = 0, action = '', tenantCode = '', appKey = '' }: Omit<AuditFilter, 'user' | 'limit'>,
-      digests: readonly string[],
-      before: AuditKey,
-      limit: number,
-    ): Promise<readonly (AuditLine & AuditKey)[]> {
-      const values = [before.at, before.id, limit, since, action, tenantCode, appKey];
-      const [first = '', second = first, third = first] = digests;
-      return digests.length === 0
-        ? sql.all(statements.listAudit, values)
-        : sql.all(statements.listAuditOfUser, [...values, first, second, third]);
-    },
-  };
-}
+export class Audit {
+  readonly #sql: Sql;
+  readonly #processId: string;
 
-export type Audit = ReturnType<typeof auditOf>;
+  constructor(sql: Sql, processId: string) {
+    this.#sql = sql;
+    this.#processId = processId;
+  }
+
+  async add(line: NewAuditLine): Promise<void> {
+    const { actor, action, tenant_code, subject, user_digest = null } = line;
+    const values = [orderedId(), actor, action, tenant_code, subject, user_digest];
+    await this.#sql.run(statements.addAudit, values);
+  }
+
+  /**
+   * Counts codes in the line of their tenant, actor and minute, which is the process's own: nobody
+   * waits for another's.
+   */
+  async countCodes(actor: string, tenantCode: string, count: number): Promise<void> {
+    const group = hash('sha256', JSON.stringify([tenantCode, actor, this.#processId]), 'hex');
+    const subject = count === 1 ? '1 code' : `${count} codes`;
+    const values = [`codes ${group}`, actor, tenantCode, subject, count];
+    await this.#sql.run(statements.countCodes, values);
+  }
+
+  /**
+   * The lines before one, newest first; if there are digests, up to three, those that have one of
+   * them.
+   */
+  list(
+    filter: Omit<AuditFilter, 'user' | 'limit'>,
+    digests: readonly string[],
+    before: AuditKey,
+    limit: number,
+  ): Promise<readonly (AuditLine & AuditKey)[]> {
+    const { since = 0, action = '', tenantCode = '', appKey = '' } = filter;
+    const values = [before.at, before.id, limit, since, action, tenantCode, appKey];
+    if (digests.length === 0) return this.#sql.all(statements.listAudit, values);
+    // The statement has three: fewer are repeated.
+    const [first = '', second = first, third = first] = digests;
+    return this.#sql.all(statements.listAuditOfUser, [...values, first, second, third]);
+  }
+}
 
 const keyBytes = 32;
 
@@ -135,17 +138,20 @@ const digestLength = 32;
  * @throws StoreUnavailableError if the database does not answer
  */
 export async function digestKeyOf(driver: SqlDriver): Promise<string> {
-  const [found] = await driver.read((sql) => sql.all(statements.findDigestKey));
-  if (found?.digest_key != null) return String(found.digest_key);
+  const [state] = await driver.read((sql) => sql.all(statements.findDigestKey));
+  if (state?.digest_key != null) return String(state.digest_key);
   const key = randomBytes(keyBytes).toString('hex');
-  const [set] = await driver.write((sql) => sql.all(statements.setDigestKey, [key]));
-  return String(set?.digest_key);
+  const [changed] = await driver.write((sql) => sql.all(statements.setDigestKey, [key]));
+  return String(changed?.digest_key);
 }
 
 /** HMAC-SHA256 of a user of a tenant, shortened; of all users of the tenant for `null`. */
 export function digestUser(key: string, tenantCode: string, user: PassbackUser | null): string {
-  const parts =
-    user?.by === 'union_id' ? [user.unionId] : user === null ? [] : [user.name, user.value];
-  const hmac = createHmac('sha256', key).update(JSON.stringify([tenantCode, ...parts]));
-  return hmac.digest('hex').slice(0, digestLength);
+  const text = JSON.stringify([tenantCode, ...namesOfUser(user)]);
+  return createHmac('sha256', key).update(text).digest('hex').slice(0, digestLength);
+}
+
+function namesOfUser(user: PassbackUser | null): string[] {
+  if (user === null) return [];
+  return user.by === 'union_id' ? [user.unionId] : [user.name, user.value];
 }

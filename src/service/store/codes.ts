@@ -17,46 +17,58 @@ export interface Code {
 
 type StoredCode = Omit<Code, 'info_names'> & { readonly info_names: string | null };
 
-export function authorizationCodes(sql: Sql) {
-  return {
-    /**
-     * Adds a code that is valid for `validSeconds`, and returns it with its `expires_at`; `null` if
-     * there is no such user.
-     */
-    async add(issued: Omit<Code, 'expires_at'>, validSeconds: number): Promise<Code | null> {
-      const { tenant_code, code, union_id, info_names, uses_left } = issued;
-      const names = info_names === null ? null : joinInfoNames(info_names);
-      const values = [tenant_code, code, union_id, names, validSeconds, uses_left];
-      const [row] = await sql.all<StoredCode>(statements.addCode, values);
-      return row === undefined ? null : withNames(row);
-    },
-    /** Uses a code once; `null` if it is unknown, expired or used up. */
-    async use(
-      tenantCode: string,
-      code: string,
-    ): Promise<Pick<Code, 'union_id' | 'info_names'> | null> {
-      const [row] = await sql.all<StoredCode>(statements.useCode, [tenantCode, code]);
-      return row === undefined ? null : withNames(row);
-    },
-    /** The user that a code was issued for, valid or not; `null` if there is no such code. */
-    async userOf(tenantCode: string, code: string): Promise<string | null> {
-      const [row] = await sql.all<Code>(statements.findCode, [tenantCode, code]);
-      return row?.union_id ?? null;
-    },
-    /** The codes after a code, in order; expired ones too, until they are purged. */
-    async list(tenantCode: string, after: string, limit: number): Promise<Code[]> {
-      return (await sql.all<StoredCode>(statements.listCodes, [tenantCode, after, limit])).map(
-        withNames,
-      );
-    },
-    /** Returns `false` if there is no such code. */
-    async remove(tenantCode: string, code: string): Promise<boolean> {
-      return (await sql.run(statements.removeCode, [tenantCode, code])) === 1;
-    },
-  };
-}
+/** The authorization codes of all tenants; each operation is for one tenant. */
+export class Codes {
+  readonly #sql: Sql;
 
-export type Codes = ReturnType<typeof authorizationCodes>;
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /**
+   * Adds a code that is valid for `validSeconds`, and returns it with its `expires_at`; `null` if
+   * there is no such user.
+   */
+  async add(code: Omit<Code, 'expires_at'>, validSeconds: number): Promise<Code | null> {
+    const infoNames = code.info_names === null ? null : joinInfoNames(code.info_names);
+    const [row] = await this.#sql.all<StoredCode>(statements.addCode, [
+      code.tenant_code,
+      code.code,
+      code.union_id,
+      infoNames,
+      validSeconds,
+      code.uses_left,
+    ]);
+    return row === undefined ? null : withNames(row);
+  }
+
+  /** Uses a code once; `null` if it is unknown, expired or used up. */
+  async use(
+    tenantCode: string,
+    code: string,
+  ): Promise<Pick<Code, 'union_id' | 'info_names'> | null> {
+    const [row] = await this.#sql.all<StoredCode>(statements.useCode, [tenantCode, code]);
+    return row === undefined ? null : withNames(row);
+  }
+
+  /** The user that a code was issued for, valid or not; `null` if there is no such code. */
+  async userOf(tenantCode: string, code: string): Promise<string | null> {
+    const [row] = await this.#sql.all<Code>(statements.findCode, [tenantCode, code]);
+    return row?.union_id ?? null;
+  }
+
+  /** The codes after a code, in order; expired ones too, until they are purged. */
+  async list(tenantCode: string, after: string, limit: number): Promise<Code[]> {
+    const values = [tenantCode, after, limit];
+    const rows = await this.#sql.all<StoredCode>(statements.listCodes, values);
+    return rows.map(withNames);
+  }
+
+  /** Returns `false` if there is no such code. */
+  async remove(tenantCode: string, code: string): Promise<boolean> {
+    return (await this.#sql.run(statements.removeCode, [tenantCode, code])) === 1;
+  }
+}
 
 function withNames(row: StoredCode): Code {
   return { ...row, info_names: namesOf(row) };

@@ -73,13 +73,12 @@ export async function readInTransaction(
   if (obstacle !== null) return obstacle;
   const { tenant_code } = request.app;
   const code = await records.codes.use(tenant_code, request.code);
-  const record = code && (await records.users.find(tenant_code, code.union_id));
-  if (code && record) return { record, infoNames: code.info_names, unionId: code.union_id };
-  return {
-    record: null,
-    infoNames: null,
-    unionId: await records.codes.userOf(tenant_code, request.code),
-  };
+  if (code !== null) {
+    const record = await records.users.find(tenant_code, code.union_id);
+    if (record !== null) return { record, infoNames: code.info_names, unionId: code.union_id };
+  }
+  const unionId = await records.codes.userOf(tenant_code, request.code);
+  return { record: null, infoNames: null, unionId };
 }
 
 /** The same as one statement, for PostgreSQL; `read` reads why it refuses a request. */
@@ -89,12 +88,12 @@ export async function readOnce(
   read: <T>(work: (records: Records) => Promise<T>, deadline?: number) => Promise<T>,
 ): Promise<ReadResult> {
   const values = [app.app_key, app.tenant_code, app.channel, app.revision, random, code];
-  type Found = Record<'record' | 'info_names' | 'union_id', string | null>;
-  const [row] = await driver.writeOnce<Found>(onceStatements.readUser, values, deadline);
+  type Row = Record<'record' | 'info_names' | 'union_id', string | null>;
+  const [row] = await driver.writeOnce<Row>(onceStatements.readUser, values, deadline);
   if (row === undefined) return read(({ apps }) => apps.obstacleOf(app), deadline);
-  const { record, union_id } = row;
-  if (record !== null)
-    return { record: toRecord(record), infoNames: namesOf(row), unionId: union_id };
+  if (row.record !== null) {
+    return { record: toRecord(row.record), infoNames: namesOf(row), unionId: row.union_id };
+  }
   const unionId = await read(({ codes }) => codes.userOf(app.tenant_code, code), deadline);
   return { record: null, infoNames: null, unionId };
 }
@@ -116,23 +115,21 @@ export async function passBackOnce(
   { app, random, user, change, deadline }: PassbackRequest,
 ): Promise<UserRecord | null> {
   const { app_key, tenant_code, channel, revision } = app;
-  const [id, digest] =
-    user.by === 'union_id' ? [user.unionId, ''] : [null, valueDigest(user.name, user.value)];
-  const [found, another] = await driver.read(
-    (sql) =>
-      sql.all<Record<'record' | 'version', string>>(onceStatements.findVersion, [
-        tenant_code,
-        digest,
-        id,
-      ]),
+  type Row = Record<'record' | 'version', string>;
+  const named =
+    user.by === 'union_id'
+      ? [tenant_code, '', user.unionId]
+      : [tenant_code, valueDigest(user), null];
+  const [row, another] = await driver.read(
+    (sql) => sql.all<Row>(onceStatements.findVersion, named),
     deadline,
   );
-  if (found === undefined || another !== undefined) return null;
-  const old = toRecord(found.record);
+  if (row === undefined || another !== undefined) return null;
+  const old = toRecord(row.record);
   const changed = tryChange(change, old);
   if (changed instanceof UserInfoError) return null;
   const { removed, added } = changedValues(old, changed);
-  const stored = [changed.union_id, found.version, JSON.stringify(changed), removed, added];
+  const stored = [changed.union_id, row.version, JSON.stringify(changed), removed, added];
   const values = [app_key, tenant_code, channel, revision, random, ...stored];
   const rows = await driver.writeOnce(onceStatements.passBackUser, values, deadline);
   return rows.length === 1 ? changed : null;

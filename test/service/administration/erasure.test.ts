@@ -62,7 +62,7 @@ it('leaves nothing of a deleted user in any table, and says what it deleted', as
     ...Object.values(values),
     '39.9,116.4',
     'indigo',
-    ...Object.entries(values).map(([name, value]) => valueDigest(name, value)),
+    ...Object.entries(values).map(([name, value]) => valueDigest({ name, value })),
     ...codes.slice(0, 2).map((code) => code?.code ?? ''),
   ];
   const before = await dumped();
