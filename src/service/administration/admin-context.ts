@@ -37,9 +37,9 @@ export function audited<T>(
 ): Promise<T> {
   return store.write(async (records) => {
     const result = await work(records);
-    const made = typeof line === 'function' ? line(result) : line;
-    if (made !== null && result !== null && result !== false)
-      await records.audit.add({ actor, ...made });
+    if (result === null || result === false) return result;
+    const added = typeof line === 'function' ? line(result) : line;
+    if (added !== null) await records.audit.add({ actor, ...added });
     return result;
   });
 }

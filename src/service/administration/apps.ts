@@ -3,8 +3,9 @@ import { resultCode } from '../../core/contract/result-codes.js';
 import type { RecipeJson, SigningRecipes } from '../../core/signing/recipe.js';
 import { formatRecipe, parseSigningRecipes } from '../../core/signing/recipe-json.js';
 import { Secret } from '../../core/signing/secret.js';
+import type { SqlParameter } from '../database/sql-driver.js';
 import { refuseHeaders } from '../settings.js';
-import type { AddedApp, Apps, Changed, EncryptedApps, StoredApp } from '../store/apps.js';
+import type { AddedApp, AppChange, ChangedApp, EncryptedApps, StoredApp } from '../store/apps.js';
 import {
   type AdminContext,
   audited,
@@ -62,6 +63,7 @@ const appKeyBytes = 8;
 const secretBytes = 16;
 const revisionBytes = 5;
 
+/** The operations on the apps of a service. */
 export interface AppOperations {
   /**
    * Creates an app (§5) for one tenant and channel.
@@ -125,29 +127,26 @@ export function appOperations(context: AdminContext): AppOperations {
   const { store, now } = context;
   const newSecret = () => new Secret(randomHex(secretBytes));
   /** @throws NotFoundError if there is no such app */
-  const changed = async (action: string, ...change: Parameters<Apps['change']>) => {
-    const [, appKey] = change;
-    const lineOf = (app: Changed) =>
-      app && { action: `app ${action}`, tenant_code: app.tenant_code, subject: appKey };
-    const app = await audited(context, lineOf, ({ apps }) => apps.change(...change));
+  const change = async (
+    action: string,
+    statement: AppChange,
+    appKey: string,
+    ...values: readonly (Secret | SqlParameter)[]
+  ) => {
+    const lineOf = (app: ChangedApp | null) =>
+      app && { action, tenant_code: app.tenant_code, subject: appKey };
+    const app = await audited(context, lineOf, ({ apps }) =>
+      apps.change(statement, appKey, ...values),
+    );
     if (app !== null) return app;
     throw new NotFoundError(
       resultCode.unknownAppKey,
       `there is no app with the key ${quoteName(appKey)}`,
     );
   };
-  const change = async (...given: Parameters<typeof changed>) => {
-    await changed(...given);
-  };
   return {
-    async createApp(given) {
-      const {
-        tenantCode,
-        channel,
-        appKey = `app_${randomHex(appKeyBytes)}`,
-        appSecret,
-        recipes,
-      } = given;
+    async createApp({ tenantCode, channel, appSecret, recipes, ...options }) {
+      const { appKey = `app_${randomHex(appKeyBytes)}` } = options;
       const app: AddedApp = {
         app_key: checkKey('app_key', appKey),
         app_secret: appSecret === undefined ? newSecret() : toSecret(appSecret),
@@ -168,36 +167,30 @@ export function appOperations(context: AdminContext): AppOperations {
         (after, limit) => store.read(({ apps }) => apps.list(after, limit)),
         (app) => app.app_key,
       );
-      for await (const { tenant_code, channel, app_key, created_at, ...app } of all) {
-        const disabled = app.disabled === 1;
-        const old = app.old_secret === null ? {} : { old_secret_until: app.old_until };
-        const signing =
-          app.recipes === null ? {} : { recipes: parseSigningRecipes(JSON.parse(app.recipes)) };
-        yield { tenant_code, channel, app_key, created_at, disabled, ...old, ...signing };
-      }
+      for await (const app of all) yield listedApp(app);
     },
     async rotateSecret({ appKey, overlapSeconds = 0 }) {
       const app_secret = newSecret();
       if (overlapSeconds !== 0) checkSeconds('the overlap', overlapSeconds);
-      const app = await changed(
-        'rotate-secret',
-        'rotateAppSecret',
-        appKey,
-        app_secret,
-        overlapSeconds,
-      );
+      const values = [app_secret, overlapSeconds] as const;
+      const app = await change('app rotate-secret', 'rotateAppSecret', appKey, ...values);
       return { ...app, app_key: appKey, app_secret };
     },
-    retireSecret: ({ appKey }) => change('retire-secret', 'retireAppSecret', appKey),
-    disableApp: ({ appKey }) => change('disable', 'disableApp', appKey, 1),
-    enableApp: ({ appKey }) => change('enable', 'disableApp', appKey, 0),
+    async retireSecret({ appKey }) {
+      await change('app retire-secret', 'retireAppSecret', appKey);
+    },
+    async disableApp({ appKey }) {
+      await change('app disable', 'disableApp', appKey, 1);
+    },
+    async enableApp({ appKey }) {
+      await change('app enable', 'disableApp', appKey, 0);
+    },
     async setApp({ appKey, channel, recipes }) {
       if (channel === undefined && recipes === undefined) {
         throw new InvalidInputError('nothing to change: give a channel or recipes');
       }
       if (channel !== undefined) checkKey('channel', channel);
-      const stored = recipes === null ? '' : recipes && writeRecipes(recipes);
-      await change('set', 'setApp', appKey, channel ?? null, stored ?? null);
+      await change('app set', 'setApp', appKey, channel ?? null, changedRecipes(recipes));
     },
     async encryptSecrets() {
       const lineOf = ({ count }: EncryptedApps) => {
@@ -210,19 +203,42 @@ export function appOperations(context: AdminContext): AppOperations {
       if (encrypted.unreadable !== null) throw encrypted.unreadable;
       return encrypted.count;
     },
-    removeApp: ({ appKey }) => change('delete', 'removeApp', appKey),
+    async removeApp({ appKey }) {
+      await change('app delete', 'removeApp', appKey);
+    },
   };
 }
 
 /** @throws InvalidInputError for an empty secret */
-function toSecret(given: string | Secret): Secret {
-  const secret = given instanceof Secret ? given : new Secret(given);
+function toSecret(appSecret: string | Secret): Secret {
+  const secret = appSecret instanceof Secret ? appSecret : new Secret(appSecret);
   if (secret.reveal() !== '') return secret;
   throw new InvalidInputError('app_secret is empty');
 }
 
+function listedApp(stored: StoredApp): ListedApp {
+  const { tenant_code, channel, app_key, created_at } = stored;
+  const disabled = stored.disabled === 1;
+  const app: { -readonly [Name in keyof ListedApp]: ListedApp[Name] } = {
+    tenant_code,
+    channel,
+    app_key,
+    created_at,
+    disabled,
+  };
+  if (stored.old_secret !== null) app.old_secret_until = stored.old_until;
+  if (stored.recipes !== null) app.recipes = parseSigningRecipes(JSON.parse(stored.recipes));
+  return app;
+}
+
 function credentialsOf({ tenant_code, channel, app_key, app_secret }: AddedApp): AppCredentials {
   return { tenant_code, channel, app_key, app_secret };
+}
+
+/** What `setApp` stores: empty text for the default recipes, `null` to leave them as they are. */
+function changedRecipes(recipes: NewApp['recipes'] | null): string | null {
+  if (recipes === undefined) return null;
+  return recipes === null ? '' : writeRecipes(recipes);
 }
 
 /**

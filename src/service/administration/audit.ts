@@ -9,6 +9,7 @@ const defaultLimit = 100;
 /** Later than all lines. */
 const end: AuditKey = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
+/** The operations on the audit of a service. */
 export interface AuditOperations {
   /**
    * The last actions of operators, newest first, read page by page. Codes that a process counted in
@@ -46,13 +47,17 @@ function toPassbackUser(user: NamedUser): PassbackUser {
   return { by: 'primary_key', name: user.key, value: user.value };
 }
 
-/** The digests of a user, of who has the value now, and of all users of the tenant. */
+/**
+ * The digests of a user, of who has the value now, and of all users of the tenant.
+ *
+ * @throws InvalidInputError if several users have the value
+ */
 async function digestsOf(store: Store, user: NamedUser): Promise<string[]> {
   const { tenantCode } = user;
   const named = toPassbackUser(user);
-  const digests = [named, null].map((one) => store.digestOf(tenantCode, one));
+  const digests = [store.digestOf(tenantCode, named), store.digestOf(tenantCode, null)];
   if (named.by === 'union_id') return digests;
-  const [found, another] = await store.read(({ users }) =>
+  const [holder, another] = await store.read(({ users }) =>
     users.listByValue(tenantCode, named, '', 2),
   );
   if (another !== undefined) {
@@ -60,6 +65,6 @@ async function digestsOf(store: Store, user: NamedUser): Promise<string[]> {
       hint: 'Name the user by union ID.',
     });
   }
-  if (found === undefined) return digests;
-  return [...digests, store.digestOf(tenantCode, { by: 'union_id', unionId: found.union_id })];
+  if (holder === undefined) return digests;
+  return [...digests, store.digestOf(tenantCode, { by: 'union_id', unionId: holder.union_id })];
 }

@@ -42,6 +42,7 @@ export interface CodeKey {
 
 const codeBytes = 16;
 
+/** The operations on the authorization codes of a service. */
 export interface CodeOperations {
   /**
    * Issues an authorization code to a user (§5.7). The audit names the user.
@@ -75,17 +76,17 @@ export function codeOperations(context: AdminContext): CodeOperations {
   const { code_uses, code_ttl_seconds } = context.platform;
   /** Issues codes, and adds to the audit with `note` how many there are. */
   const issue = async (
-    wanted: Parameters<CodeOperations['issueCodes']>[0],
+    newCodes: Parameters<CodeOperations['issueCodes']>[0],
     note: (audit: Records['audit'], count: number) => Promise<unknown>,
   ) => {
-    const { tenantCode, infoNames, ttlSeconds = code_ttl_seconds, uses = code_uses } = wanted;
+    const { tenantCode, infoNames, ttlSeconds = code_ttl_seconds, uses = code_uses } = newCodes;
     const common = {
       tenant_code: checkKey('tenant_code', tenantCode),
       info_names: infoNames === undefined ? null : splitInfoNames(joinInfoNames(infoNames)),
       uses_left: uses === 'unlimited' ? null : checkCount('the number of uses', uses),
     };
     const validSeconds = checkSeconds('the ttl', ttlSeconds);
-    const unionIds = wanted.unionIds.map((unionId) => checkKey('union_id', unionId));
+    const unionIds = newCodes.unionIds.map((unionId) => checkKey('union_id', unionId));
     return await store.write(async ({ codes, audit }) => {
       const issued = await Promise.all(
         unionIds.map((union_id) =>
@@ -106,8 +107,8 @@ export function codeOperations(context: AdminContext): CodeOperations {
       if (!issued) throw noSuchUser(user);
       return issued;
     },
-    issueCodes: (wanted) =>
-      issue(wanted, (audit, count) => audit.countCodes(actor, wanted.tenantCode, count)),
+    issueCodes: (newCodes) =>
+      issue(newCodes, (audit, count) => audit.countCodes(actor, newCodes.tenantCode, count)),
     listCodes: ({ tenantCode }) =>
       listAll(
         (after, limit) => store.read(({ codes }) => codes.list(tenantCode, after, limit)),

@@ -13,11 +13,13 @@ export interface UserKey {
   readonly unionId: string;
 }
 
-/** Number of records in one transaction: it writes each page of the index once. */
+/** Maximum number of records in one transaction: it writes each page of the index once. */
 const batchSize = 5000;
+
 /** Maximum size of their text, in characters. */
 const batchLength = 8_388_608;
 
+/** The operations on the users of a service. */
 export interface UserOperations {
   /**
    * Stores a record in place of the user's current one.
@@ -77,13 +79,8 @@ export function userOperations(context: AdminContext): UserOperations {
       let batch: UserRecord[] = [];
       let length = 0;
       const put = async (together: readonly UserRecord[]) => {
-        const [first] = together;
-        const counted = { tenant_code: null, subject: `${together.length} users` };
-        const of =
-          together.length === 1 && first !== undefined ? subjectOf(store, keyOf(first)) : counted;
-        await audited(context, { action: 'user put', ...of }, ({ users }) =>
-          users.putAll(together),
-        );
+        const line = { action: 'user put', ...subjectOfAll(store, together) };
+        await audited(context, line, ({ users }) => users.putAll(together));
         stored += together.length;
       };
       // One batch is stored while the next one is read. After a failure none is.
@@ -116,24 +113,24 @@ export function userOperations(context: AdminContext): UserOperations {
       return record;
     },
     async *findUsers({ tenantCode, key, value }) {
-      const wanted = { name: key, value };
+      const named = { name: key, value };
       const line = {
         action: 'user find',
         tenant_code: tenantCode,
         subject: `by ${maskName(key)}`,
-        user_digest: store.digestOf(tenantCode, { by: 'primary_key', ...wanted }),
+        user_digest: store.digestOf(tenantCode, { by: 'primary_key', ...named }),
       };
       await audited(context, line, async () => undefined);
       yield* listAll(
         (after, limit) =>
           store.write(async ({ users, audit }) => {
-            const page = await users.listByValue(tenantCode, wanted, after, limit);
-            const found = page.map((record) => ({
+            const page = await users.listByValue(tenantCode, named, after, limit);
+            const lines = page.map((record) => ({
               actor,
               action: 'user find',
               ...subjectOf(store, keyOf(record)),
             }));
-            await Promise.all(found.map((one) => audit.add(one)));
+            await Promise.all(lines.map((line) => audit.add(line)));
             return page;
           }),
         (record) => record.union_id,
@@ -172,6 +169,16 @@ export function subjectOf(
     subject: maskText(unionId),
     user_digest: store.digestOf(tenantCode, { by: 'union_id', unionId }),
   };
+}
+
+/** The user of a line for the audit, or the number of several. */
+function subjectOfAll(
+  store: Store,
+  records: readonly UserRecord[],
+): Pick<AuditLine, 'tenant_code' | 'subject'> {
+  const [first] = records;
+  if (records.length === 1 && first !== undefined) return subjectOf(store, keyOf(first));
+  return { tenant_code: null, subject: `${records.length} users` };
 }
 
 export function noSuchUser({ tenantCode, unionId }: UserKey): NotFoundError {

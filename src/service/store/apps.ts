@@ -46,11 +46,16 @@ export interface StoredApp
   readonly disabled: 0 | 1;
 }
 
-/** An app that was changed; `null` if there is no such app. */
-export type Changed = Pick<App, 'tenant_code' | 'channel'> | null;
+/** An app that was changed. */
+export type ChangedApp = Pick<App, 'tenant_code' | 'channel'>;
 
 /** A statement that changes an app. */
-type AppChange = 'rotateAppSecret' | 'retireAppSecret' | 'disableApp' | 'setApp' | 'removeApp';
+export type AppChange =
+  | 'rotateAppSecret'
+  | 'retireAppSecret'
+  | 'disableApp'
+  | 'setApp'
+  | 'removeApp';
 
 /** The columns that `create` stores. */
 export type AddedApp = Omit<App, 'old_secret' | 'old_until' | 'old_ends' | 'disabled'>;
@@ -105,17 +110,20 @@ export class Apps {
     return (await this.#sql.run(statements.addApp, values)) === 1;
   }
 
-  /** Changes an app by a statement, whose values follow its key; a secret is encrypted. */
+  /**
+   * Changes an app by a statement, whose values follow its key; a secret is encrypted. Returns
+   * `null` if there is no such app.
+   */
   async change(
     statement: AppChange,
     appKey: string,
     ...values: readonly (Secret | SqlParameter)[]
-  ): Promise<Changed> {
+  ): Promise<ChangedApp | null> {
     const stored = values.map((value) =>
       value instanceof Secret ? this.#cipher.encrypt(appKey, value) : value,
     );
     const parameters = [appKey, ...stored];
-    const [row] = await this.#sql.all<NonNullable<Changed>>(statements[statement], parameters);
+    const [row] = await this.#sql.all<ChangedApp>(statements[statement], parameters);
     return row ?? null;
   }
 

@@ -7,26 +7,33 @@ const intervalMs = 60_000;
 /** Pause between two batches for other requests, in milliseconds. */
 const pauseMs = 2;
 
-const tables = [
-  {
-    table: 'nonces',
-    firstExpired: statements.expiredNonce,
-    purge: statements.purgeNonces,
-    ages: false,
-  },
-  {
-    table: 'codes',
-    firstExpired: statements.expiredCode,
-    purge: statements.purgeCodes,
-    ages: false,
-  },
-  {
-    table: 'audit',
-    firstExpired: statements.expiredAudit,
-    purge: statements.purgeAudit,
-    ages: true,
-  },
-];
+/** A table whose rows expire. */
+interface PurgedTable {
+  readonly name: string;
+  /** Finds when its first row expired. */
+  readonly firstExpired: string;
+  readonly purge: string;
+  /** The last value of both statements, if they have one: the age at which a row expires. */
+  readonly age: readonly number[];
+}
+
+function purgedTables(auditSeconds: number): readonly PurgedTable[] {
+  return [
+    {
+      name: 'nonces',
+      firstExpired: statements.expiredNonce,
+      purge: statements.purgeNonces,
+      age: [],
+    },
+    { name: 'codes', firstExpired: statements.expiredCode, purge: statements.purgeCodes, age: [] },
+    {
+      name: 'audit',
+      firstExpired: statements.expiredAudit,
+      purge: statements.purgeAudit,
+      age: [auditSeconds],
+    },
+  ];
+}
 
 /**
  * Deletes expired nonces and codes of all tenants, and lines of the audit that are older than
@@ -47,14 +54,13 @@ export function startPurge(
   /** Does not keep the process alive, and ends early when the purge is stopped. */
   const pause = (ms: number) => wait(ms, undefined, { ref: false, signal }).catch(() => {});
 
-  async function purgeTable(
-    statement: string,
-    firstExpired: number,
-    age: readonly number[],
-  ): Promise<void> {
+  async function purgeTable({ name, firstExpired, purge, age }: PurgedTable): Promise<void> {
+    const [first] = await driver.read((sql) => sql.all(firstExpired, age));
+    backlog.set(name, Number(first?.waited ?? 0));
+    if (first?.expires_at == null) return;
     const { purgeRows } = driver;
-    for (let from = firstExpired; !signal.aborted; ) {
-      const deleted = await driver.write((sql) => sql.all(statement, [from, purgeRows, ...age]));
+    for (let from = Number(first.expires_at); !signal.aborted; ) {
+      const deleted = await driver.write((sql) => sql.all(purge, [from, purgeRows, ...age]));
       if (deleted.length < purgeRows) return;
       from = Math.max(...deleted.map(({ expires_at }) => Number(expires_at)));
       await pause(pauseMs);
@@ -62,12 +68,7 @@ export function startPurge(
   }
 
   async function purgeAll(): Promise<void> {
-    for (const { table, firstExpired, purge, ages } of tables) {
-      const age = ages ? [auditSeconds] : [];
-      const [row] = await driver.read((sql) => sql.all(firstExpired, age));
-      backlog.set(table, Number(row?.waited ?? 0));
-      if (row?.expires_at != null) await purgeTable(purge, Number(row.expires_at), age);
-    }
+    for (const table of purgedTables(auditSeconds)) await purgeTable(table);
     await driver.checkpoint();
   }
 

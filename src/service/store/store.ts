@@ -25,7 +25,7 @@ import {
   readOnce,
 } from './operations.js';
 import { startPurge } from './purge.js';
-import { type SecretCipher, secretCipher } from './secret-cipher.js';
+import { SecretCipher } from './secret-cipher.js';
 import { ageStatements, emptyStatements, statements, storeSchema } from './statements.js';
 import { Users } from './users.js';
 
@@ -44,7 +44,7 @@ const maxLookUps = 100;
  */
 export async function createStore(driver: SqlDriver, options: StoreOptions = {}): Promise<Store> {
   try {
-    const cipher = secretCipher(options.masterKeys ?? []);
+    const cipher = new SecretCipher(options.masterKeys ?? []);
     const migration = await migrate(driver, storeSchema, options);
     const store = new Store(driver, cipher, migration, await digestKeyOf(driver));
     // A key that is missing is noticed now, not at the first request.

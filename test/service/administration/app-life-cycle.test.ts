@@ -7,7 +7,7 @@ import { Secret } from '../../../src/core/signing/secret.js';
 import { openPostgresDriver } from '../../../src/service/database/postgres-driver.js';
 import { openSqliteDriver } from '../../../src/service/database/sqlite-driver.js';
 import { createService, type LogEvent, openAdmin } from '../../../src/service/index.js';
-import { secretCipher } from '../../../src/service/store/secret-cipher.js';
+import { SecretCipher } from '../../../src/service/store/secret-cipher.js';
 import { draftPassback, fetchAnswer, send, signDraft } from '../../support/foreign-client.js';
 import { freshDatabase } from '../../support/fresh-database.js';
 import { all, tenant, user } from '../../support/running-service.js';
@@ -295,7 +295,7 @@ describe('secrets in the database', () => {
     const stored = await driver.read((sql) => sql.all('SELECT app_secret FROM apps'));
     await driver.close();
     await other.close();
-    const cipher = secretCipher([old]);
+    const cipher = new SecretCipher([old]);
     expect(stored).toHaveLength(501);
     expect(stored.filter(({ app_secret }) => !cipher.isCurrent(String(app_secret)))).toEqual([]);
   });
@@ -321,7 +321,7 @@ describe('secrets in the database', () => {
   });
 
   it('are bound to their app, and refused when they were changed', () => {
-    const cipher = secretCipher([old]);
+    const cipher = new SecretCipher([old]);
     const stored = cipher.encrypt('app-1', new Secret('s3cret'));
     expect(cipher.decrypt('app-1', stored).reveal()).toBe('s3cret');
     expect(cipher.encrypt('app-1', new Secret('s3cret'))).not.toBe(stored);
@@ -329,7 +329,7 @@ describe('secrets in the database', () => {
     const at = stored.length - 6;
     const changed = stored.slice(0, at) + (stored[at] === 'A' ? 'B' : 'A') + stored.slice(at + 1);
     expect(() => cipher.decrypt('app-1', changed)).toThrow('secret of app "app-1" was changed');
-    expect(() => secretCipher([new Secret('short')])).toThrow('not 32 bytes');
+    expect(() => new SecretCipher([new Secret('short')])).toThrow('not 32 bytes');
   });
 });
 
