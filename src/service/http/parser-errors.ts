@@ -1,4 +1,5 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { envelopeContentType } from '../../core/contract/envelope.js';
 import { type ResultCode, resultCode } from '../../core/contract/result-codes.js';
@@ -36,7 +37,8 @@ export function answerParserErrors(
     }
     const refusal = responder.refuse(code);
     const { status, body } = refusal;
-    responder.logAnswer({ operation }, refusal, undefined, 0);
+    // Browsers open connections ahead that they never use: no request, and no line in the log.
+    if (!hasSentNothing(socket)) responder.logAnswer({ operation }, refusal, undefined, 0);
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `Content-Type: ${envelopeContentType}`,
@@ -63,6 +65,10 @@ export function answerParserErrors(
     if (inFlight.isAnswered(socket)) hangUp(socket, '');
     else answer(socket, 'an unreadable request', codeFor(error));
   };
+}
+
+function hasSentNothing(socket: Duplex): boolean {
+  return socket instanceof Socket && socket.bytesRead === 0;
 }
 
 /** Ends a connection with some last bytes, and closes it soon even if the client keeps sending. */

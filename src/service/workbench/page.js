@@ -82,6 +82,7 @@ async function follow() {
 }
 
 document.documentElement.className = 'live';
+get('origin').textContent = location.origin;
 for (const shown of [document.querySelector('.counts'), filter, pause]) shown.hidden = false;
 pause.addEventListener('click', () => {
   const isPaused = pause.getAttribute('aria-pressed') !== 'true';

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import { entryOf, resultCode } from '../../core/contract/result-codes.js';
+import { quoteWhereNeeded } from '../../core/support/shell.js';
 import { maskParameters } from '../rejection.js';
 import { empty, type Html, html } from './html.js';
 import style from './page.css?raw';
 import page from './page.html?raw';
 import script from './page.js?raw';
 import { analyze, reconstructionOf } from './reconstruct.js';
-import { keptRequests, type RecentRequest, type RequestRing } from './request-ring.js';
+import {
+  keptRequests,
+  type RecentRequest,
+  type RequestRing,
+  type SentParameters,
+} from './request-ring.js';
 import { adviceOf, causeOf, stagesView } from './stages.js';
 
 /** Requests as rows of the table, each in its own body. Only the newest wrong signature is open. */
@@ -42,14 +48,36 @@ function kindOf(code: number): 'ok' | 'refused' | 'fault' {
 }
 
 /** The command that helps with this result, ready to be pasted. */
-function commandFor({ event, rejection }: RecentRequest): string {
+function commandFor({ event, rejection, sent }: RecentRequest): string {
   if (rejection === null) return `userinfo explain ${resultCode[event.means]}`;
   const found = reconstructionOf(rejection.rejected);
-  if (!found) return 'userinfo sign solve -';
-  const preset = found.finding.find((mistake) => mistake.preset !== undefined)?.preset;
-  return preset === undefined
-    ? 'userinfo doctor'
-    : `userinfo profile set PROFILE --signing-preset ${rejection.explained.signature}=${preset}`;
+  const isMistake = found?.finding.every(({ preset }) => preset === undefined);
+  const explained = isMistake || sent === null ? null : explainCommand(event.operation, sent);
+  return explained ?? 'userinfo doctor';
+}
+
+/**
+ * The command that shows how userinfo signs this request, masked as on the page; `null` if the
+ * request lacks what the command needs.
+ */
+function explainCommand(operation: string, { parameters, app }: SentParameters): string | null {
+  const values = new Map(maskParameters(parameters, app).map(([name, value]) => [name, value]));
+  const option = (flag: string, name: string) => {
+    const value = values.get(name);
+    return value === undefined || value === '' ? [] : [flag, value];
+  };
+  const word = (name: string) => {
+    const value = values.get(name);
+    return value === undefined || value === '' ? [] : [value];
+  };
+  const user = [...option('--union-id', 'union_id'), ...option('--primary-key', 'primary_key')];
+  const own: Readonly<Record<string, readonly string[]>> = {
+    read: [...word('code'), ...word('info_name'), ...option('--scope', 'scope')],
+    passback: user.length === 0 ? [] : [...option('--user-info', 'user_info'), ...user],
+  };
+  const args = own[operation] ?? [];
+  if (args.length === 0) return null;
+  return ['userinfo', 'sign', 'explain', operation, ...args].map(quoteWhereNeeded).join(' ');
 }
 
 /** A command with a button that copies it; without the script there is no button. */

@@ -19,7 +19,7 @@ export interface Rejection {
 }
 
 /** The parameters as sent: to be shown only masked. */
-interface SentParameters {
+export interface SentParameters {
   readonly parameters: Parameters;
   /** The app that the request names; `null` if it is unknown. */
   readonly app: App | null;

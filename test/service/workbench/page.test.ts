@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
+import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { defaultRecipes, presets } from '../../../src/core/signing/presets.js';
 import type { RecipeJson } from '../../../src/core/signing/recipe.js';
 import type { ServiceOptions } from '../../../src/service/index.js';
+import { Machine } from '../../support/cli.js';
 import {
   type Draft,
   draftPassback,
@@ -108,6 +111,14 @@ describe('the page of the service', () => {
   it('is empty at first, and explains how to send a request', async () => {
     await serve();
     expect(textOf((await page()).text)).toContain('No request yet');
+  });
+
+  it('has no row for a connection without a request', async () => {
+    await serve({ requestTimeoutMs: 1000 });
+    const { hostname, port } = new URL(running.service.url);
+    const socket = connect(Number(port), hostname);
+    expect(String(await buffer(socket))).toContain('40801');
+    expect((await page()).text).not.toContain('<tbody');
   });
 
   it('does not list its own requests', async () => {
@@ -290,14 +301,12 @@ describe('a refused signature on the page', () => {
     expect(text).not.toContain(secret);
   });
 
-  it('by a known preset comes with the command that sets it', async () => {
+  it('by a known preset comes with the command that shows how userinfo signs it', async () => {
     await serve();
     await readByAppWith(
       presets.find(({ name }) => name === 'taobao')?.recipe ?? defaultRecipes.sign,
     );
-    expect((await page()).text).toContain(
-      '<code>userinfo profile set PROFILE --signing-preset app_sign=app-proof-md5</code>',
-    );
+    expect((await page()).text).toContain('<code>userinfo sign explain read ');
   });
 
   it('is shown with the known facts if no usual mistake explains it', async () => {
@@ -309,6 +318,32 @@ describe('a refused signature on the page', () => {
     expect(params[1]).toContain(`app_key=${running.app.app_key}&amp;random=`);
     expect(params[2]).toContain('Unknown');
     expect(digest[2]).not.toContain('Unknown');
+  });
+
+  it('comes with a command that has the request and works as pasted', async () => {
+    await serve();
+    using machine = new Machine();
+    const env = {
+      USERINFO_BASE_URL: running.service.url,
+      USERINFO_TENANT_CODE: tenant,
+      USERINFO_CHANNEL: 'web',
+      USERINFO_APP_KEY: running.app.app_key,
+      USERINFO_APP_SECRET: running.app.secret,
+    };
+    const read = draftRead(running.app, 'c0ffee', {
+      info_name: "mobile,it's",
+      scope: 'get_user_info',
+    });
+    for (const draft of [passback(), passback({ primary_key: 'level', union_id: '' }), read])
+      await send(running.service.url, { ...draft, secret: 'quite another' });
+    const shown = [...(await page()).text.matchAll(/<code>(userinfo sign explain .*?)<\/code>/g)];
+    expect(shown).toHaveLength(3);
+    for (const [, command = ''] of shown) {
+      const typed = command.replaceAll('&quot;', '"').replaceAll('&#39;', "'");
+      const { status, stdout } = await machine.shell(`${typed} --json`, { env });
+      expect(status).toBe(0);
+      expect(JSON.parse(stdout).sign.message).toContain('app_key=');
+    }
   });
 
   it('by an app with its own recipes is explained by them', async () => {
