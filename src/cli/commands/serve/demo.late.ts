@@ -13,7 +13,7 @@ import { databaseFlag } from './database.js';
 import type { ServeOptions } from './options.js';
 
 /** The profile of the demo app. */
-export const demoProfile = 'demo';
+const demoProfile = 'demo';
 
 /** The tenant and the channel of the demo app. */
 export const demoApp = { tenantCode: 'acme', channel: 'web' } as const;
