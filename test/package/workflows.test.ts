@@ -102,7 +102,7 @@ describe('the workflows', () => {
       'npm ci --ignore-scripts',
       `npm install --ignore-scripts --no-save undici@\${{ matrix.undici }}`,
       'npm run build',
-      'npx vitest run --project sqlite test/client/call test/client',
+      'npx vitest run --project sqlite test/client',
       'node bin/userinfo.cjs demo',
     ]);
   });
