@@ -170,6 +170,11 @@ await build({
           priority: 2,
         },
         { name: 'table', test: /src\/cli\/output\/data-table\.late\.ts$/, priority: 1 },
+        {
+          name: 'help-texts',
+          test: /src\/cli\/(commands\/\w+\/help\.txt\?raw|command-line\/help-texts\.late\.ts)$/,
+          priority: 1,
+        },
       ],
     },
   },

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { Argument, Command, Option } from 'commander';
 import { createContext } from '../../src/cli/command.js';
-import { addTexts } from '../../src/cli/command-line/command-texts.late.js';
+import { addTexts } from '../../src/cli/command-line/help-texts.late.js';
 import { buildProgram } from '../../src/cli/program.js';
 
 // The commands as the reference (test/docs/reference.ts) and the man pages show them.
@@ -25,7 +25,7 @@ export async function documentedCommands(): Promise<Documented[]> {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const io = { stdin, stdout, stderr, env: {} } as unknown as Parameters<typeof createContext>[0];
   const program = await buildProgram(createContext(io, new AbortController().signal, []), []);
-  addTexts(program, false);
+  await addTexts(program, false);
   return below(program, 'userinfo');
 }
 

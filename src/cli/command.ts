@@ -3,7 +3,14 @@ import type { UserInfoClientOptions } from '../client/call/options.js';
 import { ProfileStore } from '../core/profiles/profile-store.js';
 import { configFolder } from '../core/support/folders.js';
 import type { Admin } from '../service/index.js';
-import { type CommonGroup, CommonOption, rootOf, showCommon } from './command-line/help-layout.js';
+import {
+  type CommonGroup,
+  CommonOption,
+  type LoadHelpText,
+  rootOf,
+  setHelpText,
+  showCommon,
+} from './command-line/help-layout.js';
 import type { CommonOptions } from './command-line/options.js';
 import { cutInCommandLine } from './command-line/space-around.js';
 import type { Io } from './io.js';
@@ -67,13 +74,12 @@ export interface Call<Options = object> {
   print(data: unknown): Promise<void>;
 }
 
-/**
- * A command or a group of commands: what it takes, and its work. What its help says is in
- * commands.txt.
- */
+/** A command or a group of commands: what it takes, its help, and its work. */
 export interface CommandSpec<Options, Arguments extends unknown[]> {
   readonly name: string;
   readonly summary: string;
+  /** The `help.txt` of its folder; a command of a group is in that of the group. */
+  readonly help?: LoadHelpText;
   /** The common options that apply to it. Default: those of the output; none for a group. */
   readonly common?: readonly CommonGroup[];
   /** Adds its arguments and options. */
@@ -107,14 +113,15 @@ export function command<Options, Arguments extends unknown[]>(
   const isGroup = run === undefined;
   return (parent, context) => {
     const command = parent.command(spec.name).summary(spec.summary);
+    if (spec.help !== undefined) setHelpText(command, spec.help);
     takes?.(command, context);
     for (const declare of commands) declare(command, context);
     if (!isGroup || spec.common !== undefined) showCommon(command, common);
     if (isGroup) {
       command.helpCommand('help [command]', 'show the help of a command');
       command.action(async () => {
-        const { addTexts } = await import('./command-line/command-texts.late.js');
-        addTexts(command, true);
+        const { addTexts } = await import('./command-line/help-texts.late.js');
+        await addTexts(command, true);
         command.outputHelp(); // a reader may page it
       });
       return;

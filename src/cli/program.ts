@@ -80,8 +80,8 @@ export async function buildProgram(context: CliContext, args: readonly string[])
   addCommonOptions(program);
   await declareCommands(program, context, args);
   if (args.some((arg) => arg === 'help' || arg === '--help' || /^-\w*h/.test(arg))) {
-    const { addTexts } = await import('./command-line/command-texts.late.js');
-    addTexts(program, asksForShortHelp(args));
+    const { addTexts } = await import('./command-line/help-texts.late.js');
+    await addTexts(program, asksForShortHelp(args));
   }
   if (isShort) return program.addHelpText('after', firstSteps);
   return program.addHelpText('after', topicList).addHelpText('after', examples(...steps));

@@ -81,6 +81,23 @@ export function showCommon(command: Command, groups: readonly CommonGroup[]): vo
   shownCommon.set(command, groups);
 }
 
+/** Loads a `help.txt`: a section `## userinfo …` for each command of its folder. */
+export type LoadHelpText = () => Promise<{ readonly default: string }>;
+
+const helpTexts = new WeakMap<Command, LoadHelpText>();
+
+/** Says where the help of a command, and of those below it, has its descriptions and examples. */
+export function setHelpText(command: Command, load: LoadHelpText): void {
+  helpTexts.set(command, load);
+}
+
+/** The `help.txt` of the folder of a command. Empty for the program, which has no folder. */
+export async function helpTextOf(command: Command | null): Promise<string> {
+  if (command === null) return '';
+  const load = helpTexts.get(command);
+  return load === undefined ? helpTextOf(command.parent) : (await load()).default;
+}
+
 /** The options of a group that each of its commands has. */
 export const sharedHeading = 'Shared options:';
 

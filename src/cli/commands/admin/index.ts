@@ -8,5 +8,6 @@ import { declareUser } from './user.js';
 export const declareAdmin = command({
   name: 'admin',
   summary: 'manage the apps, users, codes and database of the service',
+  help: () => import('./help.txt?raw'),
   commands: [declareApp, declareUser, declareCode, declareAudit, declareMigrate],
 });

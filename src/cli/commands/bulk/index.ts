@@ -7,6 +7,7 @@ export const declareBulk = command({
   name: 'bulk',
   common: ['profile', 'output', 'network', 'confirm'],
   summary: 'the same for each row of a file, with --resume',
+  help: () => import('./help.txt?raw'),
   takes: addBulkOptions,
   commands: [declareBulkPassback, declareBulkRead],
 });

@@ -15,6 +15,7 @@ const declareScript = command({
   name: 'completion',
   common: [],
   summary: 'print a shell completion script',
+  help: () => import('./help.txt?raw'),
   takes: (command) =>
     command.addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts))),
   run: ({ io }, shell: keyof typeof scripts) => write(io.stdout, scripts[shell]),

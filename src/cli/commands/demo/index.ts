@@ -4,5 +4,6 @@ export const declareDemo = command({
   name: 'demo',
   common: [],
   summary: 'try everything, against a service in memory',
+  help: () => import('./help.txt?raw'),
   run: async (call) => (await import('./tour.late.js')).runDemo(call),
 });

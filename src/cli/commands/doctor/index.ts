@@ -11,6 +11,7 @@ export const declareDoctor = command({
   name: 'doctor',
   common: ['profile', 'output', 'network', 'confirm'],
   summary: 'find out why requests fail',
+  help: () => import('./help.txt?raw'),
   takes: (command) => addConnectionOptions(command),
   run: (call: Call<ConnectionOptions>) => runChecks(call),
 });

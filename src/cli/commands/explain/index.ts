@@ -16,6 +16,7 @@ export const declareExplain = command({
   name: 'explain',
   common: ['profile', 'output'],
   summary: 'explain a result code, and what to do about it',
+  help: () => import('./help.txt?raw'),
   takes: (command) =>
     command
       .argument('[code...]', 'the code of an answer, or its text (default: all codes)')

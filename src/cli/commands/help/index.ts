@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../../command.js';
-import { formatColumns, showCommon } from '../../command-line/help-layout.js';
+import { formatColumns, setHelpText, showCommon } from '../../command-line/help-layout.js';
 import { write } from '../../io.js';
 import { profileOutline } from '../../profile-outline.js';
 
@@ -42,5 +42,6 @@ export function declareHelp(program: Command, context: CliContext): void {
       const { lookUp } = await import('./look-up.late.js');
       await write(context.io.stdout, lookUp(program, words, names));
     });
+  setHelpText(command, () => import('./help.txt?raw'));
   showCommon(command, []);
 }

@@ -52,6 +52,7 @@ export const declarePassback = command({
   name: 'passback',
   common: ['profile', 'output', 'network', 'confirm'],
   summary: 'pass information about a user back',
+  help: () => import('./help.txt?raw'),
   takes: (command, { args }) => {
     const declared = addRequestOptions(passbackCall.takes(command));
     if (asksForShortHelp(args)) return declared;

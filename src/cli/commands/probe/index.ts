@@ -34,6 +34,7 @@ export const declareProbe = command({
   name: 'probe',
   common: ['profile', 'output', 'network', 'confirm'],
   summary: 'learn how a platform does what its document leaves open',
+  help: () => import('./help.txt?raw'),
   takes: (command) =>
     addConnectionOptions(
       command

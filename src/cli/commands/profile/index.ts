@@ -210,6 +210,7 @@ const declarePath = command({
 export const declareProfile = command({
   name: 'profile',
   summary: 'store your deployments: base URLs and credentials',
+  help: () => import('./help.txt?raw'),
   commands: [
     declareAdd,
     declareList,

@@ -46,6 +46,7 @@ export const declareRead = command({
   name: 'read',
   common: ['profile', 'output', 'network', 'confirm'],
   summary: "read a user's information with an authorization code",
+  help: () => import('./help.txt?raw'),
   takes: (command, { io, args }) => {
     const special = () => {
       const { chatPrefix } = profileOutline(io.env, command.optsWithGlobals().profile);

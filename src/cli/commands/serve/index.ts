@@ -38,6 +38,7 @@ export const declareServe = command({
   name: 'serve',
   common: [],
   summary: 'run the service locally, for tests; --demo to try it',
+  help: () => import('./help.txt?raw'),
   takes: addServeOptions,
   run: ({ context, options }: Call<ServeOptions>) => runServe(context, options),
 });

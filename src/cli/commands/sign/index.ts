@@ -9,6 +9,7 @@ import { declareSignVerify } from './verify.js';
 export const declareSign = command({
   name: 'sign',
   summary: 'find, verify, explain and export signing rules',
+  help: () => import('./help.txt?raw'),
   commands: [
     declareSignExplain,
     declareSignVerify,
