@@ -37,8 +37,12 @@ export interface StepInputs {
 }
 
 /** The digest stage: applies the steps to a message. */
-export function computeDigest(steps: readonly Step[], message: string, inputs: StepInputs): string {
-  let data: string | Buffer = message;
+export function computeDigest(
+  steps: readonly Step[],
+  message: string | Buffer,
+  inputs: StepInputs,
+): string {
+  let data = message;
   for (const step of steps) data = runStep(step, data, inputs);
   return data.toString();
 }

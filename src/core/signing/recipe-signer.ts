@@ -24,8 +24,12 @@ import {
 
 /**
  * Signs by the parts of a recipe; their declarations, with types of Node.js, are none of the SDK's.
+ * `bytesOf` makes the bytes of a message; by default UTF-8.
  */
-export function signerOf(compiled: RecipeParts): Signer {
+export function signerOf(
+  compiled: RecipeParts,
+  bytesOf: (message: string) => string | Buffer = String,
+): Signer {
   const { message: template, steps, allTokens } = compiled;
   const { encode } = compiled.recipe;
   const encodeMessage = compileMessageEncoding(encode);
@@ -37,7 +41,7 @@ export function signerOf(compiled: RecipeParts): Signer {
   const signAsIs = (request: SignableRequest, secret: Secret): Signature => {
     const texts = textsOf(compiled, request, secret);
     const message = encodeMessage.apply(texts.text(template));
-    const digest = computeDigest(steps, message, stepInputs(compiled, texts));
+    const digest = computeDigest(steps, bytesOf(message), stepInputs(compiled, texts));
     return { params: texts.params(), message, digest };
   };
   return {

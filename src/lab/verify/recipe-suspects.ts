@@ -7,14 +7,19 @@ import {
   keyDecodings,
   type Order,
   orders,
+  type ParamsPlace,
   type ParamsRule,
+  paramsPlaces,
   type Recipe,
   recipeDefaults,
 } from '../../core/signing/recipe.js';
 import { formatRecipe } from '../../core/signing/recipe-json.js';
+import { partsOf } from '../../core/signing/recipe-parts.js';
+import { signerOf } from '../../core/signing/recipe-signer.js';
 import type { SignableRequest } from '../../core/signing/request.js';
+import { bytesIn, charsets } from './charsets.js';
 import { swapsOf, withSeparator, withValueAt } from './recipe-changes.js';
-import type { OtherInputs, ReceivedSignature, Suspect } from './suspect.js';
+import { type OtherInputs, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 import {
   joiners,
   joinWords,
@@ -41,6 +46,7 @@ export function recipeSuspects({ recipe, request, otherRecipes }: ReceivedSignat
   );
   if (recipe === null) return others;
   return [
+    ...charsetSuspects(recipe),
     ...variantsOf(recipe),
     ...messageVariants(recipe),
     ...blockVariants(recipe, request),
@@ -48,16 +54,33 @@ export function recipeSuspects({ recipe, request, otherRecipes }: ReceivedSignat
   ];
 }
 
+/** The right text, digested as bytes of another charset. */
+function charsetSuspects(recipe: Recipe): Suspect[] {
+  const parts = partsOf(recipe);
+  return charsets.flatMap((charset) =>
+    suspects(
+      'charset',
+      'Make the bytes of the text, and its percent-encoding, in UTF-8: name the charset there, such as getBytes(UTF_8).',
+      [
+        [
+          `with the text as bytes of ${charset.name} in place of UTF-8`,
+          { signer: signerOf(parts, (message) => bytesIn(charset, message)) },
+        ],
+      ],
+    ),
+  );
+}
+
 function variantsOf(recipe: Recipe): Suspect[] {
-  const { params } = recipe;
+  const { params, key, message } = recipe;
   const at = (how: string, path: string, value: unknown): Variant => [
     how,
     withValueAt(recipe, path, value),
   ];
   const withParams = (how: string, change: Partial<ParamsRule>) =>
     at(how, 'params', { ...params, ...change });
-  const keyedSubs = Object.entries(recipe.sub).filter(([, { key }]) => key !== undefined);
-  const included = [params.include, ...(typeof params.order === 'string' ? [] : [params.order])];
+  const { order } = params;
+  const included = [params.include, ...(typeof order === 'string' ? [] : [order])];
   return [
     ...kind(
       'output',
@@ -65,80 +88,116 @@ function variantsOf(recipe: Recipe): Suspect[] {
       outputs.map((output) => at(`with the right digest, written as ${output}`, 'output', output)),
     ),
     ...kind(
-      'order',
-      `Sign them as the recipe says: ${describeOrder(params.order)}.`,
-      orders.flatMap((order) =>
+      'place',
+      `Sign the parameters of the place that the recipe says: ${placeWords[params.from]}.`,
+      paramsPlaces.map((from) => withParams(`with the parameters ${placeWords[from]}`, { from })),
+    ),
+    ...kind('order', `Sign them as the recipe says: ${describeOrder(order)}.`, [
+      ...orders.flatMap((other) =>
         included.map((include) =>
-          withParams(`with the parameters ${orderWords[order]}`, { order, include }),
+          withParams(`with the parameters ${orderWords[other]}`, { order: other, include }),
         ),
       ),
-    ),
+      ...(typeof order === 'string'
+        ? []
+        : [withParams('with the parameters in the reverse order', { order: order.toReversed() })]),
+    ]),
     ...kind(
       'empty-value',
       'The recipe leaves empty values out: do not sign them, or do not send them.',
       [at('with the parameters that are empty', 'params.empty', 'keep')],
     ),
-    ...kind(
-      'encoding',
-      'Encode what the recipe says, no more and no less.',
-      textEncodings
-        .flatMap((other) => [
-          at(`with names and values ${encodingWords[other]}`, 'params.encode', other),
-          at(`with the whole message ${encodingWords[other]}`, 'encode.message', other),
-          at(`with the parameters, as a whole, ${encodingWords[other]}`, 'encode.block', other),
-        ])
-        .concat([['with nothing encoded', unencoded(recipe)]]),
-    ),
+    ...kind('encoding', 'Encode what the recipe says, no more and no less.', [
+      // Without its escapes alone: that is said of a forgotten field.
+      ...encoderVariants
+        .filter(([, encode, replaced]) => encode !== params.encode || replaced !== nothingReplaced)
+        .map(([who, encode, replaced]) =>
+          withParams(`with names and values ${who}`, { encode, escape: replaced }),
+        ),
+      ...textEncodings.flatMap((other) => [
+        at(`with the whole message ${encodingWords[other]}`, 'encode.message', other),
+        at(`with the parameters, as a whole, ${encodingWords[other]}`, 'encode.block', other),
+      ]),
+      ['with nothing encoded', unencoded(recipe)],
+    ]),
     ...kind('case', 'Sign names and values in the letter case that the recipe says.', [
       ...cases.map((fold) => at(`with the text in ${caseWords[fold]}`, 'params.case', fold)),
       at(`with the text in ${caseWords.lower}`, 'encode.lower', true),
     ]),
+    ...suspects('case', 'Sign the text in the letter case that the recipe says.', [
+      [
+        'with the whole text in upper case',
+        { signer: signerOf(partsOf(recipe), (text) => text.toUpperCase()) },
+      ],
+    ]),
     ...kind('separator', 'Join the parameters as the recipe says.', [
       ...separators.map(([kvSep, pairSep]) =>
-        withParams(`with ${separatorWords(kvSep, pairSep)}`, { kvSep, pairSep }),
-      ),
-      withParams('with the values alone', { names: false, pairSep: '' }),
-      ...joiners
-        .filter((text) => text !== params.pairSep)
-        .flatMap((text): Variant[] => {
-          const [how, changed] = at(`with ${joinWords(text)} pairs`, 'params.pairSep', text);
-          const inside = withSeparator(recipe.message, params.pairSep, text);
-          const whole = recipe.join !== '' ? { join: text } : inside && { message: inside };
-          return [
-            [how, changed],
-            ...(whole ? [[`${how} and parts`, { ...changed, ...whole }] as const] : []),
-          ];
+        withParams(`with ${separatorWords(kvSep, pairSep)}`, {
+          names: true,
+          values: true,
+          kvSep,
+          pairSep,
         }),
+      ),
+      withParams('with the values alone', { ...valuesAlone, pairSep: '' }),
+      withParams('with the values alone, and what is between them', valuesAlone),
+      withParams('with the names alone', { ...namesAlone, pairSep: '' }),
+      withParams('with the names alone, and what is between them', namesAlone),
+      withParams(`with ${JSON.stringify(params.pairSep)} behind the last pair, too`, {
+        pairSep: '',
+        pairEnd: params.pairSep + params.pairEnd,
+      }),
+      ...joinerVariants(recipe),
     ]),
     ...kind(
       'secret-place',
       'Put the secret where the recipe has it.',
-      (recipe.message.some((entry) => entry.includes('$secret')) ? messages : []).map((message) =>
+      secretPlaces(recipe).map((other) =>
         at(
-          `as ${message.join('').replace('$params', 'PARAMETERS').replaceAll('$secret', 'SECRET')}`,
+          `as ${other.join('').replace('$params', 'PARAMETERS').replaceAll('$secret', 'SECRET')}`,
           'message',
-          message,
+          [...messageHead(recipe), ...other],
         ),
       ),
     ),
-    ...kind(
-      'digest',
-      'Use the digest that the recipe says; hmac takes the secret as its key.',
-      stepsLike(recipe).map((steps) => at(`by ${steps.join(', then ')}`, 'steps', steps)),
-    ),
+    ...kind('digest', 'Use the digest that the recipe says; hmac takes the secret as its key.', [
+      ...stepsLike(recipe).map((steps) => at(`by ${steps.join(', then ')}`, 'steps', steps)),
+      [
+        'with the message as the key, and the key as the message',
+        { ...recipe, message: key.tokens, key: { tokens: message, decode: 'utf8' }, join: '' },
+      ],
+    ]),
     ...kind(
       'key-decoding',
       'Take the key as the recipe says: as it is written, or decoded first.',
-      [
-        ['the key', 'key'],
-        ...keyedSubs.map(([name]) => [`the key of ${name}`, `sub.${name}.key`]),
-      ].flatMap(([words, path]) =>
-        keyDecodings.map((decode) =>
-          at(`with ${words} read as ${decode}`, `${path}.decode`, decode),
-        ),
-      ),
+      keyDecodings.map((decode) => at(`with the key read as ${decode}`, 'key.decode', decode)),
     ),
   ];
+}
+
+function secretPlaces({ message }: Recipe): typeof messages {
+  return message.some((entry) => entry.includes('$secret')) ? messages : [];
+}
+
+/** What is before the parameters and the secret, such as the method. */
+function messageHead({ message }: Recipe): readonly string[] {
+  const start = message.findIndex((entry) => /\$(?:params|secret)/.test(entry));
+  return message.slice(0, Math.max(0, start));
+}
+
+/** Another text between the pairs, and perhaps between the parts of the message, too. */
+function joinerVariants(recipe: Recipe): Variant[] {
+  const { params, message, join } = recipe;
+  return joiners
+    .filter((text) => text !== params.pairSep)
+    .flatMap((text): Variant[] => {
+      const how = `with ${joinWords(text)} pairs`;
+      const changed = withValueAt(recipe, 'params.pairSep', text);
+      const inside = withSeparator(message, params.pairSep, text);
+      const whole = join === '' ? inside && { message: inside } : { join: text };
+      const both: Variant[] = whole ? [[`${how} and parts`, { ...changed, ...whole }]] : [];
+      return [[how, changed], ...both];
+    });
 }
 
 /** Two parameters of a block swapped, and each field of the recipe that nobody minded. */
@@ -209,15 +268,64 @@ function describeOrder(order: ParamsRule['order']): string {
 
 const encodingWords: Readonly<Record<TextEncoding, string>> = {
   none: 'not encoded',
-  form: 'form-encoded (a space as +)',
+  form: 'form-encoded as by Java (a space as +, * as it is)',
   'form-php': 'form-encoded as by PHP (a space as +, * as %2A)',
   'form-python': 'form-encoded as by Python (a space as +, ~ as it is)',
-  'form-dotnet': 'form-encoded (a space as +, escapes in lower case)',
+  'form-dotnet': 'form-encoded as by HttpUtility of .NET (a space as +, escapes in lower case)',
   rfc3986: 'percent-encoded (a space as %20)',
-  javascript: "percent-encoded as by encodeURIComponent (!*()' as they are)",
+  javascript: "percent-encoded as by encodeURIComponent of JavaScript (!*()' as they are)",
+};
+
+/** What a library leaves as it is, or writes in another way, behind one of the encodings. */
+type EncoderVariant = readonly [
+  how: string,
+  encode: TextEncoding,
+  replaced: Readonly<Record<string, string>>,
+];
+
+const nothingReplaced = {};
+
+const encoderVariants: readonly EncoderVariant[] = [
+  ...textEncodings.map(
+    (encode): EncoderVariant => [encodingWords[encode], encode, nothingReplaced],
+  ),
+  ['percent-encoded as by quote of Python (/ as it is)', 'rfc3986', { '%2F': '/' }],
+  ['form-encoded as by Java, + replaced by %20 (* as it is, ~ as %7E)', 'form', { '+': '%20' }],
+  [
+    'form-encoded as by Java, + replaced by %20 (* as it is, ~ as it is)',
+    'form',
+    { '+': '%20', '%7E': '~' },
+  ],
+  ['form-encoded as by Java, + replaced by %20 (* as %2A, ~ as %7E)', 'form-php', { '+': '%20' }],
+  [
+    'form-encoded as by WebUtility of .NET (a space as +, !*() as they are)',
+    'javascript',
+    { '%20': '+', '~': '%7E', "'": '%27' },
+  ],
+  [
+    'percent-encoded with escapes in lower case',
+    'form-dotnet',
+    { '+': '%20', '!': '%21', '*': '%2a', '(': '%28', ')': '%29', '%7e': '~' },
+  ],
+  [
+    'encoded as by encodeURI of JavaScript (,/?:@&=+$# as they are)',
+    'javascript',
+    Object.fromEntries([...',/?:@&=+$#;'].map((mark) => [encodeURIComponent(mark), mark])),
+  ],
+  ['percent-encoded but for +, which stays', 'rfc3986', { '%2B': '+' }],
+];
+
+const placeWords: Readonly<Record<ParamsPlace, string>> = {
+  both: 'of the query and of the form',
+  query: 'of the query alone',
+  form: 'of the form alone',
+  'form-or-query': 'of the form, or of the query where there is no form',
 };
 
 const caseWords = { none: 'its own letter case', lower: 'lower case', upper: 'upper case' };
+
+const valuesAlone = { names: false, values: true };
+const namesAlone = { names: true, values: false };
 
 const separators = [
   ['', ''],
@@ -257,6 +365,7 @@ function stepsLike({ steps }: Recipe): string[][] {
     if (parseDigest(step) === null) return [];
     const [, ...format] = step.split(':');
     const others = algorithms.flatMap((other) => [other, `hmac-${other}`]);
-    return others.map((other) => steps.with(index, [other, ...format].join(':')));
+    const twice = steps.toSpliced(index, 0, step);
+    return [...others.map((other) => steps.with(index, [other, ...format].join(':'))), twice];
   });
 }

@@ -1,4 +1,6 @@
 import { encoders, folds } from '../../core/signing/encodings.js';
+import type { Recipe } from '../../core/signing/recipe.js';
+import type { Source } from '../../core/signing/recipe-language.js';
 import { partsOf } from '../../core/signing/recipe-parts.js';
 import {
   isInForm,
@@ -12,10 +14,10 @@ import {
 import { decodePercent } from '../../core/support/percent-encoding.js';
 import { paste, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 
-/** The most parameters and headers that are changed one by one. */
-const maxReadings = 200;
+/** The most parameters that are changed one by one: many times what an operation has. */
+const maxReadings = 30;
 
-/** A value that is signed: a parameter, a header, the body. */
+/** A value that is signed: a parameter, the query or the form as it was sent. */
 interface Reading {
   readonly name: string;
   readonly text: string;
@@ -26,16 +28,33 @@ interface Reading {
 
 /**
  * Mistakes by which another request was signed than was sent: in each value that the recipe reads,
- * and in the address.
+ * in which parameters are signed, and in the address.
  */
 export function* requestSuspects(wrong: ReceivedSignature): Generator<Suspect> {
-  const { request, recipe, unsent } = wrong;
-  const { params } = request;
   const readings = readingsOf(wrong);
+  yield* valueSuspects(wrong, readings);
+  yield* parameterSuspects(wrong);
+  for (const reading of readings) yield* leftOut(reading);
+  for (const reading of readings) yield* rewritten(reading);
+  yield* suspects(
+    'address',
+    'Sign the method and the address exactly as the service receives them.',
+    addressesLike(wrong.request).map(([how, changed]) => [
+      `with ${how}`,
+      { request: { ...wrong.request, ...changed } },
+    ]),
+  );
+}
+
+function* valueSuspects(
+  { request, recipe }: ReceivedSignature,
+  readings: readonly Reading[],
+): Generator<Suspect> {
+  const { params } = request;
   const isPlain =
     recipe?.params.encode === 'none' &&
     Object.keys({ ...recipe.params.escape, ...recipe.params.add }).length === 0 &&
-    partsOf(recipe).allTokens.some(({ source }) => source === 'params');
+    reads(recipe, 'params');
   for (const mistake of [...valueMistakes, ...jsonMistakes]) {
     const changed = readings.filter(({ text }) => mistake.change(text) !== text);
     const names = new Set(changed.filter(({ isParam }) => isParam).map(({ name }) => name));
@@ -54,91 +73,107 @@ export function* requestSuspects(wrong: ReceivedSignature): Generator<Suspect> {
       yield* madeIn(mistake, [...names].join(', '), withParams(request, all));
     }
   }
+}
+
+function madeIn({ id, advice, how }: TextMistake, name: string, request: SignableRequest) {
+  const named = (sentence: string) => sentence.replaceAll('NAME', () => name);
+  return suspects(id, named(advice), [[named(how), { request }]]);
+}
+
+function leftOut({ name, text, isParam, with: put }: Reading): Suspect[] {
+  if (!isParam) {
+    return suspects('left-out', `Sign ${name}, byte for byte as it is sent.`, [
+      [`without ${name}`, { request: put(null) }],
+    ]);
+  }
+  return suspects(
+    'left-out',
+    `Sign it with ${name}; where the operator leaves it out, take it out of the recipe (params.exclude).`,
+    [
+      [`without the parameter ${name}`, { request: put(null) }],
+      ...(text === '' ? [] : [[`with ${name} empty`, { request: put('') }] as const]),
+    ],
+  );
+}
+
+/** The query or the form as other programs write the same pairs. */
+function rewritten({ name, text, isParam, with: put }: Reading): Suspect[] {
+  if (isParam) return [];
+  const pairs = text.split('&');
+  const texts: readonly (readonly [how: string, text: string])[] = [
+    ['sorted by name', pairs.toSorted().join('&')],
+    ['with its parameters in the reverse order', pairs.toReversed().join('&')],
+    ['with + for a space', text.replaceAll('%20', '+')],
+    ['with %20 for a space', text.replaceAll('+', '%20')],
+    ['with escapes in lower case', text.replace(/%[\da-f]{2}/gi, folds.lower)],
+  ];
+  return suspects(
+    'text-as-sent',
+    `Sign ${name}, byte for byte as it is sent.`,
+    texts.map(([how, changed]) => [`with ${name} ${how}`, { request: put(changed) }]),
+  );
+}
+
+/** Others than the right parameters, or in another order. */
+function* parameterSuspects({ request, recipe, unsent }: ReceivedSignature): Generator<Suspect> {
+  const { params } = request;
   const filled = params.filter(([, value]) => value !== '');
-  if (filled.length < params.length)
+  if (filled.length < params.length) {
     yield* suspects(
       'empty-value',
       'The recipe keeps empty values: sign them too, or do not send them.',
       [['without the parameters that are empty', { request: withParams(request, filled) }]],
     );
-  for (const reading of readings) yield* leftOut(reading);
+  }
   const query = params.filter((param) => !isInForm(param));
-  if (query.length < params.length)
-    yield* suspects(
-      'form-left-out',
-      'Sign the query parameters and the fields of the body together.',
-      [['without the fields of the form', { request: withParams(request, query) }]],
-    );
+  const form = params.filter(isInForm);
+  // A recipe says it of the place.
+  if (form.length > 0 && recipe === null) {
+    yield* suspects('place', 'Sign the query parameters and the fields of the form together.', [
+      ['without the fields of the form', { request: withParams(request, query) }],
+    ]);
+  }
+  if (recipe === null || recipe.params.order === 'sent') {
+    yield* suspects('order', 'Sign them in the order in which they are sent.', [
+      [
+        'with the parameters in the reverse order',
+        { request: { ...request, params: params.toReversed() } },
+      ],
+      ['with the form before the query', { request: { ...request, params: [...form, ...query] } }],
+    ]);
+  }
   yield* suspects(
     'not-sent',
     'Sign the parameters that are sent, and no others.',
-    unsent.map(([name, value]) => [
+    [['sign', ''] as const, ...unsent].map(([name, value]) => [
       `with ${name}=${value}, which was not sent`,
       { request: withParams(request, [...params, [name, value]]) },
     ]),
   );
-  yield* suspects(
-    'address',
-    'Sign the method and the address exactly as the service receives them.',
-    addressesLike(request).map(([how, changed]) => [
-      `with ${how}`,
-      { request: { ...request, ...changed } },
-    ]),
-  );
 }
 
-function madeIn(
-  { id, advice, how }: TextMistake,
-  name: string,
-  request: SignableRequest,
-): Suspect[] {
-  const named = (sentence: string) => sentence.replaceAll('NAME', () => name);
-  return suspects(id, named(advice), [[named(how), { request }]]);
+function reads(recipe: Recipe, ...sources: readonly Source[]): boolean {
+  return partsOf(recipe).allTokens.some(({ source }) => sources.includes(source));
 }
 
-function leftOut({ name, text, with: put }: Reading): Suspect[] {
-  const isBody = name === bodyName;
-  return suspects(
-    'left-out',
-    isBody
-      ? 'Sign the body, byte for byte as it is sent: read it before it is parsed.'
-      : `Sign it with ${name}; where the operator leaves it out, take it out of the recipe (params.exclude).`,
-    [
-      [`without ${isBody ? name : `the parameter or header ${name}`}`, { request: put(null) }],
-      ...(text === '' || isBody ? [] : [[`with ${name} empty`, { request: put('') }] as const]),
-    ],
-  );
-}
-
-const bodyName = 'the body';
-
-/** The parameters, the headers that the recipe signs (a module may read any), and the body. */
+/** The parameters; and, where the recipe signs them as they were sent, the query and the form. */
 function readingsOf({ request, recipe }: ReceivedSignature): Reading[] {
-  const { params, extra, body } = request;
-  const signed = recipe && new Set(partsOf(recipe).allTokens.map(({ name }) => name.toLowerCase()));
-  const headers = Object.entries(extra).filter(([name]) => signed?.has(name.toLowerCase()) ?? true);
-  const reading = ([name, text]: Param, put: Reading['with'], isParam = false): Reading => {
-    return { name, text, isParam, with: put };
-  };
-  return [
-    ...params
-      .slice(0, maxReadings)
-      .map((param) => reading(param, (changed) => withValue(request, param[0], changed), true)),
-    ...headers.slice(0, maxReadings).map((header) =>
-      reading(header, (changed) => ({
-        ...request,
-        extra: { ...extra, [header[0]]: changed ?? '' },
-      })),
-    ),
-    ...(body === null
-      ? []
-      : [reading([bodyName, body], (changed) => ({ ...request, body: changed ?? '' }))]),
-  ];
+  const { params, query = '', body } = request;
+  const readings = params.slice(0, maxReadings).map(([name, text]): Reading => {
+    return { name, text, isParam: true, with: (changed) => withValue(request, name, changed) };
+  });
+  if (recipe !== null && reads(recipe, 'query')) {
+    const put = (changed: string | null) => ({ ...request, query: changed ?? '' });
+    readings.push({ name: 'the query', text: query, isParam: false, with: put });
+  }
+  if (body !== null && (recipe === null || reads(recipe, 'body'))) {
+    const put = (changed: string | null) => ({ ...request, body: changed ?? '' });
+    readings.push({ name: 'the form', text: body, isParam: false, with: put });
+  }
+  return readings;
 }
 
-/**
- * A request whose parameter has another value, in its query and its form, too; null leaves it out.
- */
+/** A request whose parameter has another value, in its query and its form, too; null leaves it out. */
 function withValue(request: SignableRequest, name: string, value: string | null): SignableRequest {
   const { params, query, body } = request;
   const isForm = params.some((param) => param[0] === name && isInForm(param));
@@ -150,7 +185,7 @@ function withValue(request: SignableRequest, name: string, value: string | null)
       if (param[0] !== name) return [param];
       return value === null ? [] : [withText(param, value)];
     }),
-    ...(query !== undefined && { query: inText(query) }),
+    ...(query !== undefined && !isForm && { query: inText(query) }),
     body: isForm && body !== null ? inText(body) : body,
   };
 }
@@ -239,6 +274,11 @@ const valueMistakes: readonly TextMistake[] = [
       ['with LF in NAME where the request has CR LF', (text) => text.replaceAll('\r\n', '\n')],
     ],
   ),
+  ...textMistakes('empty-word', 'Sign an empty value as it is sent: empty.', [
+    ['with the word null for NAME, which is empty', (text) => text || 'null'],
+    ['with the word None for NAME, which is empty', (text) => text || 'None'],
+    ['with the word undefined for NAME, which is empty', (text) => text || 'undefined'],
+  ]),
   ...textMistakes('value-case', 'Sign NAME in the letter case in which it is sent.', [
     ['with NAME in lower case', folds.lower],
     ['with NAME in upper case', folds.upper],

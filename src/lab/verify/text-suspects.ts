@@ -1,6 +1,6 @@
 import { compileRecipe } from '../../core/signing/compile-recipe.js';
 import { parseDigest } from '../../core/signing/digest-steps.js';
-import { type KeyRule, type Recipe, unlessRefused } from '../../core/signing/recipe.js';
+import { type Recipe, unlessRefused } from '../../core/signing/recipe.js';
 import { parseTemplate } from '../../core/signing/template.js';
 import { entriesOf, swapsOf, withSeparator, withValueAt } from './recipe-changes.js';
 import { type Suspect, suspects } from './suspect.js';
@@ -81,49 +81,33 @@ type InnerText = readonly [
   put: (entries: readonly string[]) => readonly Recipe[],
 ];
 
-/** Those of its key, of its steps and added values, and of its subs and their keys. */
+/** Those of its key, of its steps and of its added values. */
 function innerTexts(recipe: Recipe): InnerText[] {
-  const { key, sub, steps, params } = recipe;
-  const keyText = (where: string, path: string, { tokens, decode }: KeyRule): InnerText => [
-    where,
-    tokens,
-    (entries) =>
-      // A key that is not digested is often no longer hex.
-      [...new Set([decode, 'utf8'])].map((as) =>
-        withValueAt(recipe, path, { tokens: entries, decode: as }),
-      ),
-  ];
-  const listText = (
-    where: string,
-    path: string,
-    texts: readonly string[],
-    start?: string,
-  ): InnerText => [
-    where,
-    texts,
-    (entries) => [
-      withValueAt(recipe, path, start === undefined ? entries : start + entries.join('')),
-    ],
-  ];
+  const { key, steps, params } = recipe;
+  // A key that is not digested is often no longer hex.
+  const decodings = [...new Set([key.decode, 'utf8'])];
   return [
-    keyText('the key', 'key', key),
-    ...Object.entries(sub).flatMap(([name, { message, key: own }]) => [
-      listText(`the sub ${name}`, `sub.${name}.message`, message),
-      ...(own === undefined ? [] : [keyText(`the key of ${name}`, `sub.${name}.key`, own)]),
-    ]),
-    ...steps.flatMap((step, index) => {
+    [
+      'the key',
+      key.tokens,
+      (tokens) => decodings.map((decode) => withValueAt(recipe, 'key', { tokens, decode })),
+    ],
+    ...steps.flatMap((step, index): InnerText[] => {
       const [, start, text = ''] = /^((?:append|prepend):)(.*)$/s.exec(step) ?? [];
-      return start === undefined ? [] : [listText('a step', `steps.${index}`, [text], start)];
+      if (start === undefined) return [];
+      const put = (entries: readonly string[]) => start + entries.join('');
+      return [
+        ['a step', [text], (entries) => [withValueAt(recipe, `steps.${index}`, put(entries))]],
+      ];
     }),
-    ...Object.entries(params.add).map(
-      ([name, text]): InnerText => [
+    ...Object.entries(params.add).map(([name, text]): InnerText => {
+      const put = (entries: readonly string[]) => ({ ...params.add, [name]: entries.join('') });
+      return [
         `the added value ${name}`,
         [text],
-        (entries) => [
-          withValueAt(recipe, 'params.add', { ...params.add, [name]: entries.join('') }),
-        ],
-      ],
-    ),
+        (entries) => [withValueAt(recipe, 'params.add', put(entries))],
+      ];
+    }),
   ];
 }
 
@@ -173,10 +157,12 @@ function entryVariants(
 
 /** Tokens that are taken one for the other. */
 const replacements = [
-  ['$path', '$path$[?$query]'],
+  ['$path', '$path?$query'],
   ['$path', '$url'],
+  ['$path', '$endpoint'],
+  ['$endpoint', '$path'],
+  ['$endpoint', '$url'],
   ['$url', '$path'],
-  ['$query', '$query.sorted'],
   ['$query', '$params'],
   ['$params', '$query'],
   ['$body', '$body.md5'],
@@ -202,33 +188,27 @@ function replacementsIn(entry: string): (readonly [how: string, entry: string])[
 
 /**
  * A token that may be taken for another one; without each of its modifiers, and with it twice; with
- * a digest in hex, or in base64 of hex; and always there, if it is optional.
+ * a digest in hex, or in base64 of hex.
  */
 function lessChanged(text: string): string[] {
-  return parseTemplate(text, 'message').tokens.flatMap(
-    ({ source, name, modifiers, written, optional }) => {
-      const inner = optional?.inner ?? written;
-      const write = (others: readonly string[]) =>
-        text.replace(inner, () =>
-          [`\${${name === '' ? source : `${source}:${name}`}}`, ...others].join('.'),
-        );
-      const [before = '', after = ''] = optional === null ? [] : text.slice(2, -1).split(inner);
-      const always = `${before}${inner}${after.split('|', 1)[0]}`;
-      const changed = modifiers.flatMap((modifier, index) => [
-        write(modifiers.toSpliced(index, 1)),
-        write(modifiers.toSpliced(index, 0, modifier)),
-        ...(modifier.endsWith(':base64')
-          ? [[], ['base64']].map((more) =>
-              write(modifiers.toSpliced(index, 1, modifier.replace(':base64', ''), ...more)),
-            )
-          : []),
-      ]);
-      const others = replacements.flatMap(([token, other]) =>
-        token === inner ? [text.replace(inner, () => other)] : [],
-      );
-      return [...others, ...(optional === null ? [] : [always, `$[${always}]`]), ...changed];
-    },
-  );
+  return parseTemplate(text, 'message').tokens.flatMap(({ source, name, modifiers, written }) => {
+    const token = name === '' ? source : `${source}:${name}`;
+    const write = (others: readonly string[]) =>
+      text.replace(written, () => [`\${${token}}`, ...others].join('.'));
+    const others = replacements.flatMap(([known, other]) =>
+      known === written ? [text.replace(written, () => other)] : [],
+    );
+    const changed = modifiers.flatMap((modifier, index) => [
+      write(modifiers.toSpliced(index, 1)),
+      write(modifiers.toSpliced(index, 0, modifier)),
+      ...(modifier.endsWith(':base64')
+        ? [[], ['base64']].map((more) =>
+            write(modifiers.toSpliced(index, 1, modifier.replace(':base64', ''), ...more)),
+          )
+        : []),
+    ]);
+    return [...others, ...changed];
+  });
 }
 
 function entryWords(entry: string): string {

@@ -25,7 +25,7 @@ const contexts: Readonly<Record<string, readonly [open: string, close: string]>>
     '{"info":{},"item":[{"request":{"url":"http://e.com/?sign={{a}}"}}],"variable":[{"key":"a","value":"',
     '"}]}',
   ],
-  'log line': ['INFO GET /a?b=', '&sign=a\n'],
+  'log line': ['INFO PUT /a?sign=a body=user_info=%7B&b=', '\n'],
   'log address': ['uri=/api/v1/server/user/passback_user_info args=sign=a&b=', '\n'],
   URL: ['http://e.com/?sign=a&b=', ''],
   fence: ['```', '\nhttp://e.com/?sign=a\n```'],
@@ -42,7 +42,7 @@ const units = [
 const recipes = [
   defaultRecipes.sign,
   completeRecipe({
-    message: ['$method', '$path', '$body', '$secret'],
+    message: ['$method', '$path', '$query', '$body', '$secret'],
     join: '\n',
     steps: ['hmac-sha256'],
   }),

@@ -244,7 +244,7 @@ describe('a refused signature on the page', () => {
     await serve();
     await sendSigned(passback(), { form: new Map([['union_id', 'u1']]) });
     const { text } = await page();
-    expect(textOf(text)).toContain('It was signed without the parameter or header user_info.');
+    expect(textOf(text)).toContain('It was signed without the parameter user_info.');
     const [params = []] = stagesOf(text);
     expect(params[1]).toContain('<mark>&amp;</mark>user_info=');
     expect(params[2]).toContain('<mark class="end" title="the text ends here"></mark>');

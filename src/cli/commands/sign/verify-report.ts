@@ -70,30 +70,48 @@ function showVerdict(
 /** The error for a wrong request; `null` if it is right. */
 export function faultOf({ verdicts, comparison }: VerifyReport): CheckFailedError | null {
   const missing = [...verdicts].filter(([, verdict]) => verdict === null).map(([name]) => name);
-  if (missing.length > 0)
+  if (missing.length > 0) {
     return new CheckFailedError(`the request has no ${missing.join(' and no ')}`);
+  }
   for (const [name, verdict] of verdicts) {
-    if (verdict !== null && !verdict.right) return wrongSignature(name, verdict);
+    if (verdict !== null && !verdict.right) return wrongSignature(name, verdict, comparison);
   }
   if (comparison?.difference == null) return null;
   return new CheckFailedError(
     `the operator's text to sign differs from ours for ${comparison.signature}`,
-    {
-      hint: 'Change the signer or the recipe so that it writes the same text.',
-    },
+    { hint: 'Change the signer or the recipe so that it writes the same text.' },
   );
 }
 
-function wrongSignature(name: string, { findings: [finding] }: Verification): CheckFailedError {
+function wrongSignature(
+  name: string,
+  { findings: [finding], explanation }: Verification,
+  comparison: Comparison | null,
+): CheckFailedError {
   if (finding !== undefined) {
     return new CheckFailedError(`${name} is wrong: ${sentencesOf(finding, 'says')}`, {
       hint: sentencesOf(finding, 'advice'),
     });
   }
-  return new CheckFailedError(`${name} is wrong, and no common mistake explains it`, {
-    hint: 'Compare the texts to sign with --theirs, or find the rule:',
+  const message = `${name} is wrong, and no common mistake explains it`;
+  if (comparison?.signature === name && comparison.difference === null) {
+    return new CheckFailedError(message, { hint: textsAgree(explanation.message) });
+  }
+  return new CheckFailedError(message, {
+    hint: "Compare the operator's text to sign with yours (--theirs), or find the rule:",
     commands: ['userinfo sign solve -'],
   });
+}
+
+/** What is left where both sign the same text. */
+function textsAgree(message: string): string {
+  const left =
+    'The texts to sign agree: so the secret differs, or the digest. ' +
+    'Compare the first and the last character of the secret, and its length. ' +
+    'Digest a text such as "a" on both sides.';
+  return /^[\0-\x7f]*$/.test(message)
+    ? left
+    : `${left} Or the charset differs: send it once with ASCII values alone.`;
 }
 
 /** The operator's text to sign compared with ours. */

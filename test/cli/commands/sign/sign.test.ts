@@ -254,9 +254,22 @@ describe('sign verify', () => {
       theirs: {
         signature: 'sign',
         same: false,
-        causes: ['It was signed without the parameter or header channel.'],
+        causes: ['It was signed without the parameter channel.'],
       },
     });
+  });
+
+  it('leads to secret, digest and charset where the texts to sign agree', async () => {
+    const request = asCurl(await sent(['read', 'some-code', '--scope', '张三']));
+    const { message } = (await verify(request)).sign;
+    const stdin = request.replace(/([?&]sign=)\w+/, `$1${'0'.repeat(32)}`);
+    const agreed = await machine.run([...local, 'sign', 'verify', '-', '--theirs', message], {
+      stdin,
+    });
+    const hint = agreed.stderr.replaceAll(/\s+/g, ' ');
+    expect(hint).toContain('The texts to sign agree: so the secret differs, or the digest.');
+    expect(hint).toContain('Or the charset differs: send it once with ASCII values alone.');
+    expect(hint).not.toContain('--theirs');
   });
 
   it('warns about what the service refuses regardless of the signature', async () => {
