@@ -99,6 +99,7 @@ it('is required by Jest as it is, and by ts-jest with the resolution of node10',
   const jest = (...args: string[]) =>
     run(consumer, process.execPath, bin('jest/bin/jest.js'), ...args);
   jest('double');
+  jest('fake-timers');
   jest('controller', '--preset', 'ts-jest');
 });
 

@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError, UserInfoClient } from '../../src/index.js';
 import { createService, createTestService, useTestService } from '../../src/service/index.js';
@@ -6,6 +9,8 @@ import { deploymentVariables, Machine } from '../support/cli.js';
 import { draftRead, send } from '../support/foreign-client.js';
 import { tcpServer } from '../support/raw-server.js';
 
+/** A file of the built package. */
+const built = (name: string) => join(import.meta.dirname, '../../dist', name);
 const users = [{ union_id: 'u1', basic_info: { mobile: '13800001111' } }];
 const service = useTestService({ beforeEach, afterAll }, { users });
 const write = { unionId: 'u1', userInfo: { acme_level: 'gold', acme_n: 5 } };
@@ -344,6 +349,21 @@ describe('the test service', () => {
     await hooks[1]?.();
     await expect(fetch(url)).rejects.toThrow();
   });
+});
+
+it('a delayed fault keeps no process alive, however long it is', async () => {
+  const program = `
+    import { UserInfoClient } from ${JSON.stringify(built('index.js'))};
+    import { createTestService } from ${JSON.stringify(built('service/index.js'))};
+    const service = await createTestService({ users: [{ union_id: 'u001' }] });
+    const client = new UserInfoClient(service.clientOptions);
+    service.failNext(1, { delayMs: 600_000 });
+    const call = client.passback({ unionId: 'u001', userInfo: { a: 'x' } }, { timeoutMs: 100 });
+    await call.catch(({ reason }) => console.log(reason));
+    await client.close();
+    await service.close();`;
+  const args = ['--input-type=module', '--eval', program];
+  expect((await promisify(execFile)(process.execPath, args)).stdout).toBe('timeout\n');
 });
 
 it('a user with a field of basic_info beside it is told where the field belongs', async () => {

@@ -29,7 +29,7 @@ export interface ReadInput<Name extends string = string> {
    * Names of the requested pieces of information, at least one. Default: all that the code
    * authorizes.
    */
-  readonly infoNames?: readonly (Name & InfoName<Name>)[];
+  readonly infoNames?: readonly InfoName<Name>[];
   /** Not sent unless given. */
   readonly scope?: string;
 }
@@ -44,10 +44,19 @@ export interface ReadInput<Name extends string = string> {
  */
 export type PassbackInput<Info extends object = UserInfo> = {
   readonly userInfo: FlatUserInfo<Info>;
-} & (
-  | { readonly unionId: string; readonly primaryKey?: string | undefined }
-  | { readonly unionId?: undefined; readonly primaryKey: string & keyof Info }
-);
+} & (NamedByPrimaryKey<Info> | NamedByUnionId);
+
+/** A passback for the user that has a union ID; `primaryKey` is sent, too, if it is given. */
+interface NamedByUnionId {
+  readonly unionId: string;
+  readonly primaryKey?: string | undefined;
+}
+
+/** A passback for the user that has the value of a key of `userInfo`. */
+interface NamedByPrimaryKey<Info extends object> {
+  readonly unionId?: undefined;
+  readonly primaryKey: string & keyof Info;
+}
 
 /** A checked request before it is signed: the part that is the same for all attempts. */
 export interface PlainRequest {

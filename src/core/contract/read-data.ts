@@ -70,22 +70,24 @@ type KnownInfo = SpecialInfo & TenantInfo;
 
 /**
  * A name of `info_name`: any text, or, once `TenantInfo` has names, these and the special ones. A
- * special name in other letter case is an error.
+ * special name in other letter case is an error that says the right one.
  *
  * @example
  * // A function around `read` with the names as a parameter.
- * const readNames = async <const Name extends string>(infoNames: readonly (Name & InfoName<Name>)[]) =>
+ * const readNames = async <const Name extends string>(infoNames: readonly InfoName<Name>[]) =>
  *   (await client.read<Name>({ code, infoNames })).data;
  */
-export type InfoName<Name extends string> = string extends Name
-  ? Name
-  : Name extends keyof KnownInfo | 'union_id'
+export type InfoName<Name extends string> = [Name] extends [never]
+  ? string
+  : string extends Name
     ? Name
-    : keyof TenantInfo extends never
-      ? Lowercase<Name> extends keyof SpecialInfo
-        ? never
-        : Name
-      : never;
+    : Name extends keyof KnownInfo | 'union_id'
+      ? Name
+      : keyof TenantInfo extends never
+        ? Lowercase<Name> extends keyof SpecialInfo
+          ? Lowercase<Name>
+          : Name
+        : keyof KnownInfo;
 
 /**
  * The value of a name: of the type of §4.1, else of that in `TenantInfo`, else whatever the

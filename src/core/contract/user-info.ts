@@ -117,7 +117,7 @@ export type UserInfo = Readonly<Record<string, UserInfoValue>>;
  * const profile: FlatUserInfo<Profile> = { acme_level: 'gold' };
  */
 export type FlatUserInfo<Info extends object> = Info extends readonly unknown[]
-  ? never
+  ? UserInfo
   : {
       readonly [Key in keyof Info]: Key extends (typeof reserved)[number]
         ? never
