@@ -53,7 +53,9 @@ it.each(pages)('every link of %s leads somewhere', (page) => {
 
 /** Such as `client/request`, `docs/reference` or `.ci/run`. */
 const path = /`((?:[\w-]*\.)?[a-z-]+\/[\w./-]+)`/g;
-const internals = pages.filter((page) => /adding|architecture|decisions|CONTRIBUTING|SECURITY/.test(page));
+const internals = pages.filter((page) =>
+  /adding|architecture|decisions|CONTRIBUTING|SECURITY/.test(page),
+);
 
 it.each(internals)('every file that %s names is there', (page) => {
   const named = [...prose(page).matchAll(path)].map(([, name = '']) => name);

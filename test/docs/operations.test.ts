@@ -25,7 +25,9 @@ import { createSchema, execute, query } from '../support/postgres/test-schema.js
 import { firstUser, ServedMachine } from '../support/served.js';
 import { caFile } from '../support/tls-server.js';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+const docs = join(import.meta.dirname, '../../docs');
+const read = (name: string) => readFileSync(join(docs, name), 'utf8');
+const page = read('operations.md') + read('growth.md');
 /** The first block of a language in which a text is. */
 const fenced = (language: string, text = '') => {
   const blocks = page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'));
@@ -117,7 +119,7 @@ it('the alerts are PromQL, over metrics and labels that the service has', async 
     metrics = await (await fetch(`${machine.url}/metrics`)).text();
   }
   await schema.remove();
-  const [{ rules }] = parse(fenced('yaml', 'groups:')).groups;
+  const [{ rules }] = parse(read('operations/alerts.yml')).groups;
   const selectors: string[] = [];
   for (const { expr } of rules) {
     parser.parse(expr).iterate({
@@ -219,7 +221,7 @@ const unhealthy: readonly (readonly [alert: string, series: object, labels?: obj
 it.skipIf(!isInstalled('promtool', '--version'))(
   'each alert fires when it has to, none otherwise, and the metrics are well-formed (needs promtool)',
   async () => {
-    const { groups } = parse(fenced('yaml', 'groups:'));
+    const { groups } = parse(read('operations/alerts.yml'));
     const rules: { alert: string; labels: object; annotations: object }[] = groups[0].rules;
     expect(new Set(unhealthy.map(([alert]) => `Userinfo${alert}`))).toEqual(
       new Set(rules.map(({ alert }) => alert)),
@@ -242,7 +244,7 @@ it.skipIf(!isInstalled('promtool', '--version'))(
       testOf({ ...healthy, ...series }, `Userinfo${alert}`, labels),
     );
     const tests = { rule_files: ['rules.yml'], tests: [testOf(healthy), ...failing] };
-    writeFileSync(join(folder, 'rules.yml'), fenced('yaml', 'groups:'));
+    writeFileSync(join(folder, 'rules.yml'), read('operations/alerts.yml'));
     writeFileSync(join(folder, 'tests.yml'), JSON.stringify(tests));
     const promtool = (args: string[], input = '') => {
       const { status, stdout, stderr } = spawnSync('promtool', args, {
@@ -304,7 +306,7 @@ it.skipIf(!isInstalled('nginx', '-v'))(
 
 it('the manifest for Kubernetes asks for paths and ports that the service has, and gives it time to end', async () => {
   using machine = new Machine();
-  const { spec } = parse(fenced('yaml', 'kind: Deployment')).spec.template;
+  const { spec } = parse(read('operations/kubernetes.yaml')).spec.template;
   const [container] = spec.containers;
   const port = await freePort();
   const adminPort = await freePort();

@@ -17,7 +17,9 @@ import { tenant, user } from '../support/running-service.js';
 import { SlowRelay } from '../support/slow-relay.js';
 
 const root = join(import.meta.dirname, '../..');
-const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+const page = ['operations', 'growth']
+  .map((name) => readFileSync(join(root, `docs/${name}.md`), 'utf8'))
+  .join('');
 const block = (language: string) =>
   new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'ms').exec(page)?.[1] ?? '';
 const { configs } = parse(readFileSync(join(root, 'compose.yaml'), 'utf8'));

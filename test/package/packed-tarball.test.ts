@@ -23,7 +23,7 @@ function inTarball(path: string): string {
 
 it('contains what is needed, and no more', () => {
   const needed =
-    /^((README(\.zh-CN)?|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|docs\/(.+\.(md|png|svg)|(platform\.schema|openapi)\.json)|examples\/[\w.-]+|(dist\/cjs\/)?package\.json|bin\/userinfo\.cjs|dist\/(man\/userinfo[\w-]*\.1|THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|cli\/completion\.json)|dist\/src\/.+\.(ts|json)|dist\/sqlite\/[a-z]\w+-\w+\.(glibc|musl)\.node|dist\/.+\.(c?js|d\.ts|map))$/;
+    /^((README(\.zh-CN)?|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|docs\/(.+\.(md|png|svg)|operations\/\w+\.ya?ml|(platform\.schema|openapi)\.json)|examples\/[\w.-]+|(dist\/cjs\/)?package\.json|bin\/userinfo\.cjs|dist\/(man\/userinfo[\w-]*\.1|THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|cli\/completion\.json)|dist\/src\/.+\.(ts|json)|dist\/sqlite\/[a-z]\w+-\w+\.(glibc|musl)\.node|dist\/.+\.(c?js|d\.ts|map))$/;
   expect(packed.filter((path) => !needed.test(path))).toEqual([]);
   expect(packed).toEqual(
     expect.arrayContaining(['dist/index.js', 'dist/service/index.d.ts', 'dist/cli/main.cjs']),

@@ -8,7 +8,7 @@ import { prepareStore } from './prepared-store.js';
 
 const warmUp = 1000;
 const counted = 8000;
-// The figures of docs/operations.md#capacity.
+// The figures of docs/growth.md#capacity.
 it.skipIf(process.platform !== 'linux')(
   'measures what a request costs on PostgreSQL (needs Linux)',
   async () => {
