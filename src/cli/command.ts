@@ -60,8 +60,8 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
   return context;
 }
 
-/** One run of a command. */
-export interface Call<Options = object> {
+/** One command line at work: the command, its options, and where it reads and writes. */
+export interface Invocation<Options = object> {
   readonly context: CliContext;
   readonly io: Io;
   readonly command: Command;
@@ -85,7 +85,7 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
   /** Adds its arguments and options. */
   readonly takes?: (command: Command, context: CliContext) => Command;
   /** A group has none. */
-  readonly run?: (call: Call<Options>, ...given: Arguments) => Promise<void>;
+  readonly run?: (invocation: Invocation<Options>, ...given: Arguments) => Promise<void>;
   readonly commands?: readonly Declare[];
 }
 
@@ -139,8 +139,16 @@ export function command<Options, Arguments extends unknown[]>(
       const options = command.optsWithGlobals<CommonOptions & Options>();
       const style = await outputStyle(options, io);
       const print = (data: unknown) => printData(data, io, style);
-      const call = { context, io, command, options, style, isTable: isPlainTable(style), print };
-      await run(call, ...(command.processedArgs as Arguments));
+      const invocation = {
+        context,
+        io,
+        command,
+        options,
+        style,
+        isTable: isPlainTable(style),
+        print,
+      };
+      await run(invocation, ...(command.processedArgs as Arguments));
     });
   };
 }

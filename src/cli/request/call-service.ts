@@ -9,7 +9,7 @@ import { maskWords } from '../../core/contract/masking.js';
 import type { Settings } from '../../core/profiles/settings.js';
 import { formatCount } from '../../core/support/count.js';
 import { jsonValueOf } from '../../core/support/json-value.js';
-import type { Call } from '../command.js';
+import type { Invocation } from '../command.js';
 import { type Io, printMessage, write, writeStyled } from '../io.js';
 import { maskPersonalData, printData } from '../output/print.js';
 import { isPlainTable, type OutputStyle, warn } from '../output/style.js';
@@ -27,17 +27,17 @@ import { isPreview, printPreview, type RequestOptions } from './preview.js';
  * end of the process: closing it takes 3 ms.
  */
 export async function callService(
-  call: Call<RequestOptions>,
+  invocation: Invocation<RequestOptions>,
   request: PlainRequest,
   judge: (settings: Settings) => Promise<readonly DoubtfulText[]>,
 ): Promise<void> {
-  const { context, io, options, style, isTable } = call;
+  const { context, io, options, style, isTable } = invocation;
   const settings = await resolveDeployment(context, options);
   const isAnswered = options.yes === true || isPreview(options);
   await confirmDoubts(context, await judge(settings), 'Send it as it is?', isAnswered);
-  await confirmWrite(call, request, settings);
+  await confirmWrite(invocation, request, settings);
   const client = await context.connect(await clientOptions(context, settings, options));
-  if (isPreview(options)) return printPreview(call, client.sign(request), settings);
+  if (isPreview(options)) return printPreview(invocation, client.sign(request), settings);
   try {
     const answer = await client.send(request, { signal: context.signal });
     await printAnswer(answer, io, style);
@@ -97,7 +97,7 @@ function masked(text: string): string {
 
 /** @throws InvalidInputError unless a request that writes to production is confirmed */
 async function confirmWrite(
-  { context, options }: Call<RequestOptions>,
+  { context, options }: Invocation<RequestOptions>,
   { endpoint, parameters }: PlainRequest,
   settings: Settings,
 ): Promise<void> {

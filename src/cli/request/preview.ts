@@ -5,7 +5,7 @@ import { maskGivenName } from '../../core/contract/masking.js';
 import type { Settings } from '../../core/profiles/settings.js';
 import { encodePairs } from '../../core/support/percent-encoding.js';
 import { quoteWhereNeeded } from '../../core/support/shell.js';
-import type { Call } from '../command.js';
+import type { Invocation } from '../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../command-line/options.js';
 import { printMessage, write } from '../io.js';
 import { showProxy } from './network.js';
@@ -39,7 +39,7 @@ export const revealAdvice = 'Codes, signatures and personal data are masked: --r
 
 /** Prints a request without sending it: as a curl command for a POSIX shell, or part by part. */
 export async function printPreview(
-  { io, options: { printCurl, reveal }, isTable, print }: Call<RequestOptions>,
+  { io, options: { printCurl, reveal }, isTable, print }: Invocation<RequestOptions>,
   request: WireRequest,
   { ca_file, client_cert, client_key, proxy }: Settings,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';
 import { readPlatform } from '../../request/deployment.js';
 import { defaultUrl } from '../serve/options.js';
-import { type StoreCall, storeCommand } from './store.js';
+import { type StoreInvocation, storeCommand } from './store.js';
 
 interface CreateOptions {
   readonly tenantCode: string;
@@ -82,7 +82,7 @@ const declareRotateSecret = storeCommand({
     options,
     print,
     openStore,
-  }: StoreCall<AppOptions & { readonly overlap?: number }>) => {
+  }: StoreInvocation<AppOptions & { readonly overlap?: number }>) => {
     const { appKey, overlap = 0, yes } = options;
     const harm =
       overlap === 0
@@ -100,7 +100,7 @@ const declareChanges = changes.map(({ done, change, ...spec }) =>
   storeCommand({
     ...spec,
     takes: takesKey,
-    run: async ({ io, options, openStore }: StoreCall<AppOptions>) => {
+    run: async ({ io, options, openStore }: StoreInvocation<AppOptions>) => {
       await (await openStore())[change](options);
       await printMessage(io, `${done} app "${options.appKey}"`);
     },
@@ -129,7 +129,7 @@ const declareDelete = storeCommand({
   common: ['confirm'],
   summary: 'delete an app',
   takes: takesKey,
-  run: async ({ context, io, options, openStore }: StoreCall<AppOptions>) => {
+  run: async ({ context, io, options, openStore }: StoreInvocation<AppOptions>) => {
     const store = await openStore();
     await confirm(context, `Delete app "${options.appKey}"?`, options.yes);
     await store.removeApp(options);
@@ -157,7 +157,12 @@ interface SetOptions extends AppOptions {
   readonly platform?: string;
 }
 
-async function setApp({ context, io, options, openStore }: StoreCall<SetOptions>): Promise<void> {
+async function setApp({
+  context,
+  io,
+  options,
+  openStore,
+}: StoreInvocation<SetOptions>): Promise<void> {
   const { appKey, channel, platform: file } = options;
   const recipes = file === undefined ? undefined : (await readPlatform(context, file)).signing;
   const store = await openStore();
@@ -169,8 +174,8 @@ async function setApp({ context, io, options, openStore }: StoreCall<SetOptions>
   await printMessage(io, `changed app "${appKey}"`);
 }
 
-async function createApp(call: StoreCall<CreateOptions>): Promise<void> {
-  const { context, io, options, print, openStore } = call;
+async function createApp(invocation: StoreInvocation<CreateOptions>): Promise<void> {
+  const { context, io, options, print, openStore } = invocation;
   // Only the flag: a profile named by USERINFO_PROFILE is not written to.
   const { profile, tenantCode, channel, appKey, platform: file } = options;
   const base_url = parseBaseUrl(options.baseUrl, '--base-url');

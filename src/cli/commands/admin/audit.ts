@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import type { AuditFilter, AuditLine } from '../../../service/index.js';
 import { parseDuration, parseFilled, parseLimit } from '../../command-line/option-values.js';
 import { printList } from '../../output/print.js';
-import { namedUser, type StoreCall, storeCommand, takesNamedUser } from './store.js';
+import { namedUser, type StoreInvocation, storeCommand, takesNamedUser } from './store.js';
 
 interface AuditOptions extends Pick<AuditFilter, 'action' | 'tenantCode' | 'appKey' | 'since'> {
   readonly limit: number | 'unlimited';
@@ -30,7 +30,7 @@ export const declareAudit = storeCommand({
         .option('--app-key <key>', 'actions on an app', parseFilled('--app-key'))
         .option('--tenant-code <code>', 'actions on a tenant', parseFilled('--tenant-code')),
     ),
-  run: async ({ context, io, options, style, openStore }: StoreCall<AuditOptions>) => {
+  run: async ({ context, io, options, style, openStore }: StoreInvocation<AuditOptions>) => {
     const { limit, since, action, appKey, tenantCode } = options;
     const filter = {
       limit,

@@ -8,7 +8,7 @@ import { printMessage, write } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { addFormatOptions } from '../bulk/options.js';
 import type { IssueManyOptions } from './issue-codes.late.js';
-import { linesByDefault, type StoreCall, storeCommand } from './store.js';
+import { linesByDefault, type StoreInvocation, storeCommand } from './store.js';
 
 interface TenantOptions {
   readonly tenantCode: string;
@@ -60,7 +60,7 @@ const declareList = storeCommand({
   name: 'list',
   summary: 'list the codes of a tenant',
   takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the codes'),
-  run: async ({ io, options, style, openStore }: StoreCall<TenantOptions>) =>
+  run: async ({ io, options, style, openStore }: StoreInvocation<TenantOptions>) =>
     printList((await openStore()).listCodes(options), io, style, inWords),
 });
 
@@ -71,7 +71,7 @@ const declareRevoke = storeCommand({
     command
       .argument('<code>', 'authorization code')
       .requiredOption('--tenant-code <code>', 'tenant of the code'),
-  run: async ({ io, options, openStore }: StoreCall<TenantOptions>, code: string) => {
+  run: async ({ io, options, openStore }: StoreInvocation<TenantOptions>, code: string) => {
     await (await openStore()).revokeCode({ tenantCode: options.tenantCode, code });
     await printMessage(io, 'revoked');
   },
@@ -83,8 +83,8 @@ export const declareCode = command({
   commands: [declareIssue, declareList, declareRevoke],
 });
 
-async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
-  const { context, io, options, isTable, print, openStore } = call;
+async function issueCode(invocation: StoreInvocation<IssueOptions>): Promise<void> {
+  const { context, io, options, isTable, print, openStore } = invocation;
   const { tenantCode, unionId, from, names: infoNames, ttl, uses } = options;
   const wanted = {
     tenantCode,
@@ -95,7 +95,7 @@ async function issueCode(call: StoreCall<IssueOptions>): Promise<void> {
   if (from !== undefined && unionId === undefined) {
     const { issueCodes } = await import('./issue-codes.late.js');
     const codes = (issued: AsyncIterable<object>) =>
-      printList(issued, io, linesByDefault(call), inWords);
+      printList(issued, io, linesByDefault(invocation), inWords);
     return issueCodes(context, await openStore(), { ...options, from }, wanted, codes);
   }
   if (unionId === undefined || from !== undefined) {

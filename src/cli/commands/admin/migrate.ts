@@ -1,11 +1,11 @@
-import { type Call, command } from '../../command.js';
+import { command, type Invocation } from '../../command.js';
 import { chooseStore, databaseOption } from '../serve/database.js';
 
 export const declareMigrate = command({
   name: 'migrate',
   summary: 'update the tables of the service',
   takes: (command) => command.addOption(databaseOption()),
-  run: async ({ io, options, print }: Call<{ readonly database?: string }>) => {
+  run: async ({ io, options, print }: Invocation<{ readonly database?: string }>) => {
     const { migrateDatabase } = await import('../../../service/migrate.js');
     const { from, to } = await migrateDatabase(await chooseStore(options.database, io.env, true));
     await print({ from, to });

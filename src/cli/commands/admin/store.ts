@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import type { Admin, NamedUser } from '../../../service/index.js';
 import {
-  type Call,
   type CliContext,
   type CommandSpec,
   command,
   type Declare,
+  type Invocation,
 } from '../../command.js';
 import { parseFilled } from '../../command-line/option-values.js';
 import { readValue } from '../../io.js';
@@ -14,7 +14,7 @@ import type { OutputStyle } from '../../output/style.js';
 import { databaseOption } from '../serve/database.js';
 
 /** A call of a command of `userinfo admin`. */
-export interface StoreCall<Options> extends Call<Options> {
+export interface StoreInvocation<Options> extends Invocation<Options> {
   /** Opens the store until the command ends; only with `create` is a missing store created. */
   openStore(create?: true): Promise<Admin>;
 }
@@ -63,7 +63,7 @@ export async function namedUser(
 }
 
 /** JSON lines unless another format is asked for: there may be more items than fit into memory. */
-export function linesByDefault({ io, options, style }: Call): OutputStyle {
+export function linesByDefault({ io, options, style }: Invocation): OutputStyle {
   const isDefault = options.output === undefined && !io.env.USERINFO_OUTPUT;
   return isDefault && style.format === 'table' ? { ...style, format: 'ndjson' } : style;
 }
@@ -74,19 +74,22 @@ export function storeCommand<Options, Arguments extends unknown[]>({
   run,
   ...spec
 }: Omit<CommandSpec<Options, Arguments>, 'run'> & {
-  readonly run: (call: StoreCall<Options>, ...given: Arguments) => Promise<void>;
+  readonly run: (invocation: StoreInvocation<Options>, ...given: Arguments) => Promise<void>;
 }): Declare {
   return command({
     ...spec,
     takes: (command, context) => (takes?.(command, context) ?? command).addOption(databaseOption()),
-    run: async (call: Call<Options & { readonly database?: string }>, ...given: Arguments) => {
+    run: async (
+      invocation: Invocation<Options & { readonly database?: string }>,
+      ...given: Arguments
+    ) => {
       let store: Admin | undefined;
       const openStore = async (create = false) => {
-        store = await call.context.openAdmin(call.options.database, create);
+        store = await invocation.context.openAdmin(invocation.options.database, create);
         return store;
       };
       try {
-        await run({ ...call, openStore }, ...given);
+        await run({ ...invocation, openStore }, ...given);
       } finally {
         await store?.close();
       }

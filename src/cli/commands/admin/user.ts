@@ -20,7 +20,7 @@ import { unicodeLines } from '../bulk/source/text.js';
 import {
   linesByDefault,
   namedUser,
-  type StoreCall,
+  type StoreInvocation,
   storeCommand,
   takesNamedUser,
   type UserOptions,
@@ -46,7 +46,7 @@ const declareShow = storeCommand({
   name: 'show',
   summary: 'print a user record',
   takes: (command) => takesUser(command).alias('export'),
-  run: async ({ options, print, openStore }: StoreCall<UserKey>) =>
+  run: async ({ options, print, openStore }: StoreInvocation<UserKey>) =>
     print(await (await openStore()).getUser(options)),
 });
 
@@ -57,10 +57,14 @@ const declareFind = storeCommand({
     command
       .requiredOption('--tenant-code <code>', 'tenant of the users')
       .requiredOption('--key <name>', 'key of the value, such as mobile or id_card'),
-  run: async (call: StoreCall<{ tenantCode: string; key: string }>) => {
-    const value = await readValue(call.context, 'value');
-    const store = await call.openStore();
-    await printList(store.findUsers({ ...call.options, value }), call.io, linesByDefault(call));
+  run: async (invocation: StoreInvocation<{ tenantCode: string; key: string }>) => {
+    const value = await readValue(invocation.context, 'value');
+    const store = await invocation.openStore();
+    await printList(
+      store.findUsers({ ...invocation.options, value }),
+      invocation.io,
+      linesByDefault(invocation),
+    );
   },
 });
 
@@ -68,8 +72,12 @@ const declareList = storeCommand({
   name: 'list',
   summary: 'print all user records of a tenant',
   takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the users'),
-  run: async (call: StoreCall<{ readonly tenantCode: string }>) =>
-    printList((await call.openStore()).listUsers(call.options), call.io, linesByDefault(call)),
+  run: async (invocation: StoreInvocation<{ readonly tenantCode: string }>) =>
+    printList(
+      (await invocation.openStore()).listUsers(invocation.options),
+      invocation.io,
+      linesByDefault(invocation),
+    ),
 });
 
 const declareDigest = storeCommand({
@@ -77,7 +85,14 @@ const declareDigest = storeCommand({
   summary: 'print the digest that names a user in the log and the audit',
   takes: (command) =>
     takesNamedUser(command.requiredOption('--tenant-code <code>', 'tenant of the user')),
-  run: async ({ context, io, options, isTable, print, openStore }: StoreCall<UserOptions>) => {
+  run: async ({
+    context,
+    io,
+    options,
+    isTable,
+    print,
+    openStore,
+  }: StoreInvocation<UserOptions>) => {
     const user = await namedUser(context, options);
     if (user === undefined) throw new InvalidInputError('give either --union-id or --primary-key');
     const user_digest = await (await openStore()).digestUser(user);
@@ -91,7 +106,7 @@ const declareDelete = storeCommand({
   common: ['output', 'confirm'],
   summary: 'delete a user',
   takes: takesUser,
-  run: async ({ context, options, print, openStore }: StoreCall<UserKey>) => {
+  run: async ({ context, options, print, openStore }: StoreInvocation<UserKey>) => {
     const { tenantCode, unionId, yes } = options;
     const store = await openStore();
     await confirm(

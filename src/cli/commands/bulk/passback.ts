@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type Call, command } from '../../command.js';
+import { command, type Invocation } from '../../command.js';
 import { parseFilled } from '../../command-line/option-values.js';
 import { addFile, type BulkPassbackOptions } from './options.js';
 
@@ -25,6 +25,6 @@ export const declareBulkPassback = command({
           'keep',
         ]),
       ),
-  run: async (call: Call<BulkPassbackOptions>, file: string) =>
-    (await import('./run-many.late.js')).passbackMany(call, file),
+  run: async (invocation: Invocation<BulkPassbackOptions>, file: string) =>
+    (await import('./run-many.late.js')).passbackMany(invocation, file),
 });

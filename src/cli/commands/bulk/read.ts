@@ -1,4 +1,4 @@
-import { type Call, command } from '../../command.js';
+import { command, type Invocation } from '../../command.js';
 import { parseFilled } from '../../command-line/option-values.js';
 import { addFile, type BulkReadOptions } from './options.js';
 
@@ -14,6 +14,6 @@ export const declareBulkRead = command({
         'authorization type (default: that of the service)',
         parseFilled('--scope'),
       ),
-  run: async (call: Call<BulkReadOptions>, file: string, names: string[]) =>
-    (await import('./run-many.late.js')).readMany(call, file, names),
+  run: async (invocation: Invocation<BulkReadOptions>, file: string, names: string[]) =>
+    (await import('./run-many.late.js')).readMany(invocation, file, names),
 });

@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import type { Settings } from '../../../core/profiles/settings.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
-import type { Call } from '../../command.js';
+import type { Invocation } from '../../command.js';
 import { announceWait, type Io, printMessage } from '../../io.js';
 import type { RowOperation } from './operations.js';
 import type { BulkOptions, FormatOptions } from './options.js';
@@ -15,10 +15,10 @@ import type { RowSource } from './source/rows.js';
 import { defaultEncoding, findEncoding } from './source/text.js';
 
 /**
- * A run over many rows: the call of the command, what it does with each row, and where the rows
- * come from.
+ * A run over many rows: the invocation of the command, what it does with each row, and where the
+ * rows come from.
  */
-export interface BulkRun extends Call<BulkOptions> {
+export interface BulkRun extends Invocation<BulkOptions> {
   /** The path of the file; - is standard input. */
   readonly file: string;
   readonly operation: RowOperation;

@@ -3,7 +3,7 @@ import { showParameter } from '../../../client/call/hooks.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import { parseInfoNames } from '../../../core/contract/info-names.js';
 import { maskGivenName } from '../../../core/contract/masking.js';
-import type { Call } from '../../command.js';
+import type { Invocation } from '../../command.js';
 import { exitStatus } from '../../exit-status.js';
 import { printMessage } from '../../io.js';
 import { withProgress } from '../../output/progress.js';
@@ -41,17 +41,24 @@ import { partName } from './source/part.js';
 
 /** Reads with the code of each row of a file. */
 export async function readMany(
-  call: Call<BulkReadOptions>,
+  invocation: Invocation<BulkReadOptions>,
   file: string,
   names: readonly string[],
 ): Promise<void> {
   const infoNames = names.length === 0 ? [] : parseInfoNames(names);
-  await runMany(call, file, readOperation(infoNames, call.options.scope), infoNames);
+  await runMany(invocation, file, readOperation(infoNames, invocation.options.scope), infoNames);
 }
 
 /** Passes back the values of each row of a file. */
-export async function passbackMany(call: Call<BulkPassbackOptions>, file: string): Promise<void> {
-  await runMany(call, file, passbackOperation(userNaming(call.options), call.options.types));
+export async function passbackMany(
+  invocation: Invocation<BulkPassbackOptions>,
+  file: string,
+): Promise<void> {
+  await runMany(
+    invocation,
+    file,
+    passbackOperation(userNaming(invocation.options), invocation.options.types),
+  );
 }
 
 /** The columns by which the rows of a passback name their users. */
@@ -67,23 +74,23 @@ function userNaming({ unionIdColumn, primaryKey }: BulkPassbackOptions): UserNam
  * @throws InvalidInputError, and what `work` throws
  */
 async function withRows<T>(
-  call: Call<BulkOptions>,
+  invocation: Invocation<BulkOptions>,
   file: string,
   operation: RowOperation,
   infoNames: readonly string[],
   work: (run: BulkRun) => Promise<T>,
 ): Promise<T> {
-  const { context, io, options } = call;
+  const { context, io, options } = invocation;
   try {
     const settings = await resolveDeployment(context, options);
     const source = await openRows(io, file, options, operation.columns);
     try {
-      return await work({ ...call, file, operation, infoNames, settings, source });
+      return await work({ ...invocation, file, operation, infoNames, settings, source });
     } finally {
       await source.input.close();
     }
   } catch (error) {
-    throw error instanceof RunInputError ? withCommand(error, call) : error;
+    throw error instanceof RunInputError ? withCommand(error, invocation) : error;
   }
 }
 
@@ -93,18 +100,18 @@ async function withRows<T>(
  * @throws FailedRowsError if a row is not ok at the end, and what stopped the run
  */
 async function runMany(
-  call: Call<BulkOptions>,
+  invocation: Invocation<BulkOptions>,
   file: string,
   operation: RowOperation,
   infoNames: readonly string[] = [],
 ): Promise<void> {
-  if (call.options.dryRun && !call.options.preflight) {
+  if (invocation.options.dryRun && !invocation.options.preflight) {
     throw new InvalidInputError(
       '--dry-run checks the rows, --no-preflight does not: use one of them',
     );
   }
-  await withRows(call, file, operation, infoNames, async (run) => {
-    if (call.options.dryRun) await runDry(run);
+  await withRows(invocation, file, operation, infoNames, async (run) => {
+    if (invocation.options.dryRun) await runDry(run);
     else if (run.source.input.size === null) await runStream(run);
     else await runFile(run);
   });

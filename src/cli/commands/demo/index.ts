@@ -5,5 +5,5 @@ export const declareDemo = command({
   common: [],
   summary: 'try everything, against a service in memory',
   help: () => import('./help.txt?raw'),
-  run: async (call) => (await import('./tour.late.js')).runDemo(call),
+  run: async (invocation) => (await import('./tour.late.js')).runDemo(invocation),
 });

@@ -8,7 +8,7 @@ import { type Environment, environments } from '../../../core/profiles/profile.j
 import { addProfile, ProfileStore } from '../../../core/profiles/profile-store.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import type { AdminOperations, Service } from '../../../service/index.js';
-import type { Call, CliContext } from '../../command.js';
+import type { CliContext, Invocation } from '../../command.js';
 import { formatColumns } from '../../command-line/help-layout.js';
 import { addCommonOptions } from '../../command-line/options.js';
 import { printMessage, write, writeStyled } from '../../io.js';
@@ -23,13 +23,13 @@ const next = [
   ['userinfo help', 'all commands'],
 ] as const;
 
-type DemoCall = Pick<Call, 'context' | 'style'>;
+type DemoInvocation = Pick<Invocation, 'context' | 'style'>;
 
 /** The profiles of the tour, of a service each. */
 const profileNames = { test: 'shop-test', production: 'shop' } as const;
 
 /** Shows the jobs of the README, in its order, against two services in memory. */
-export async function runDemo(call: DemoCall): Promise<void> {
+export async function runDemo(invocation: DemoInvocation): Promise<void> {
   const { createService } = await import('../../../service/index.js');
   const folder = await mkdtemp(join(tmpdir(), 'userinfo-demo-'));
   const services: Service[] = [];
@@ -42,12 +42,12 @@ export async function runDemo(call: DemoCall): Promise<void> {
     }
     const [test] = services;
     if (test !== undefined)
-      await tour({ ...call, context: demoContext(call.context, profiles) }, test.admin);
+      await tour({ ...invocation, context: demoContext(invocation.context, profiles) }, test.admin);
   } finally {
     for (const service of services) await service.close();
     await rm(folder, { recursive: true, force: true });
   }
-  const { stdout } = call.context.io;
+  const { stdout } = invocation.context.io;
   await write(
     stdout,
     'Nothing of this is kept. Install the command as README.md says, then type:\n',
@@ -85,10 +85,10 @@ function demoContext(context: CliContext, profiles: ProfileStore): CliContext {
   };
 }
 
-async function tour(call: DemoCall, admin: AdminOperations): Promise<void> {
-  const { stdout } = call.context.io;
-  const say = (text: string) => writeStyled(stdout, `${call.style.colors.bold(text)}\n\n`);
-  const type = (line: string) => typeCommand(call, line.split(' '));
+async function tour(invocation: DemoInvocation, admin: AdminOperations): Promise<void> {
+  const { stdout } = invocation.context.io;
+  const say = (text: string) => writeStyled(stdout, `${invocation.style.colors.bold(text)}\n\n`);
+  const type = (line: string) => typeCommand(invocation, line.split(' '));
   const { tenantCode } = demoApp;
   const unionId = demoUser.union_id;
   const issue = async () => (await admin.issueCode({ tenantCode, unionId })).code;
@@ -103,7 +103,10 @@ async function tour(call: DemoCall, admin: AdminOperations): Promise<void> {
 }
 
 /** Prints a command as a user would type it, and runs it as `userinfo` would. */
-async function typeCommand({ context, style }: DemoCall, args: readonly string[]): Promise<void> {
+async function typeCommand(
+  { context, style }: DemoInvocation,
+  args: readonly string[],
+): Promise<void> {
   const { io } = context;
   const command = ['userinfo', ...args].map(quoteWhereNeeded).join(' ');
   await writeStyled(io.stdout, `${style.colors.cyan(`$ ${command}`)}\n`);

@@ -20,7 +20,7 @@ import type { Secret } from '../../../core/signing/secret.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { findUnsafePath } from '../../../core/support/trusted-path.js';
 import { checkingReach, maxSettling, type Settlement, settle } from '../../../lab/settle/settle.js';
-import type { Call, CliContext } from '../../command.js';
+import type { CliContext, Invocation } from '../../command.js';
 import type { ConnectionOptions } from '../../command-line/options.js';
 import { CheckFailedError, ExplainedError } from '../../report-error.js';
 import {
@@ -57,7 +57,7 @@ interface Finding {
  * @throws UserInfoError for the check that fails; CancelledError
  */
 export async function* findings(
-  { context, options }: Call<ConnectionOptions>,
+  { context, options }: Invocation<ConnectionOptions>,
   seenBefore?: Settlement,
 ): AsyncGenerator<Finding> {
   yield await checkProfileFile(context);
@@ -260,7 +260,7 @@ function refuseKnownFault({ refused }: SentRequest, settings: Settings): void {
 async function askSignatures(
   context: CliContext,
   settings: Settings,
-  options: Call<ConnectionOptions>['options'],
+  options: Invocation<ConnectionOptions>['options'],
   secret: Secret,
 ): Promise<Settlement | null> {
   const { prompt } = context;

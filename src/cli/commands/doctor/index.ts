@@ -1,6 +1,6 @@
 import { UserInfoError } from '../../../core/contract/errors.js';
 import type { Settlement } from '../../../lab/settle/settle.js';
-import { type Call, command } from '../../command.js';
+import { command, type Invocation } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { writeStyled } from '../../io.js';
 import type { OutputStyle } from '../../output/style.js';
@@ -13,7 +13,7 @@ export const declareDoctor = command({
   summary: 'find out why requests fail',
   help: () => import('./help.txt?raw'),
   takes: (command) => addConnectionOptions(command),
-  run: (call: Call<ConnectionOptions>) => runChecks(call),
+  run: (invocation: Invocation<ConnectionOptions>) => runChecks(invocation),
 });
 
 /** The checks in the order of a request, with their titles. */
@@ -50,8 +50,11 @@ export interface Check {
  *
  * @param seen what the platform showed of the signatures, if it was asked before
  */
-export async function runChecks(call: Call<ConnectionOptions>, seen?: Settlement): Promise<void> {
-  const { io, style, isTable, print } = call;
+export async function runChecks(
+  invocation: Invocation<ConnectionOptions>,
+  seen?: Settlement,
+): Promise<void> {
+  const { io, style, isTable, print } = invocation;
   const { findings } = await import('./checks.late.js');
   const results: Check[] = [];
   const report = async (result: Omit<Check, 'check'>) => {
@@ -62,7 +65,7 @@ export async function runChecks(call: Call<ConnectionOptions>, seen?: Settlement
   };
   let cause: UserInfoError | undefined;
   try {
-    for await (const { detail, next = null, commands = [], skipped } of findings(call, seen))
+    for await (const { detail, next = null, commands = [], skipped } of findings(invocation, seen))
       await report({ status: skipped ? 'skipped' : 'ok', detail, next, commands });
   } catch (error) {
     if (!(error instanceof UserInfoError) || error.code === 'CANCELLED') throw error;

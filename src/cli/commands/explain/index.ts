@@ -8,7 +8,7 @@ import {
   resultCode,
 } from '../../../core/contract/result-codes.js';
 import { resolveSigning } from '../../../core/profiles/settings.js';
-import { type Call, type CliContext, command } from '../../command.js';
+import { type CliContext, command, type Invocation } from '../../command.js';
 import type { CommonOptions, ConnectionOptions } from '../../command-line/options.js';
 import { settingSources } from '../../request/deployment.js';
 
@@ -21,7 +21,10 @@ export const declareExplain = command({
     command
       .argument('[code...]', 'the code of an answer, or its text (default: all codes)')
       .option('--platform <file>', 'platform file with its result codes'),
-  run: async ({ context, options, isTable, print }: Call<ConnectionOptions>, words: string[]) => {
+  run: async (
+    { context, options, isTable, print }: Invocation<ConnectionOptions>,
+    words: string[],
+  ) => {
     const entries = [...(await tableOf(context, options))];
     if (words.length === 0) {
       const all = entries.map(explain);

@@ -10,7 +10,7 @@ import {
   toUserInfo,
   type UserInfoEntries,
 } from '../../../core/contract/user-info.js';
-import { type Call, type CliContext, command } from '../../command.js';
+import { type CliContext, command, type Invocation } from '../../command.js';
 import { asksForShortHelp, listNames } from '../../command-line/help-layout.js';
 import { parseFilled } from '../../command-line/option-values.js';
 import { inputName, parseJson, readText } from '../../io.js';
@@ -42,7 +42,7 @@ export const passbackCall = {
         parseFilled('--primary-key'),
       )
       .option('--user-info <json>', 'JSON object with all pairs, or @file; - is standard input'),
-  request: async ({ context, options }: Call<PassbackOptions>, pairs: readonly string[]) => {
+  request: async ({ context, options }: Invocation<PassbackOptions>, pairs: readonly string[]) => {
     const { unionId, primaryKey, userInfo: json } = options;
     return buildRequest({ unionId, primaryKey }, await readUserInfo(context, pairs, json));
   },
@@ -63,13 +63,13 @@ Reserved keys, which cannot be passed back: ${reservedKeys.join(', ')}. Any othe
 stored as it is; give it a prefix of your own, such as acme_level.`,
     );
   },
-  run: async (call: Call<PassbackOptions>, pairs: string[]) => {
+  run: async (invocation: Invocation<PassbackOptions>, pairs: string[]) => {
     const file = pairs.find(isRowsName);
     if (file !== undefined) throw rowsFileError(file);
-    const request = await passbackCall.request(call, pairs);
+    const request = await passbackCall.request(invocation, pairs);
     const keys = Object.keys(JSON.parse(request.parameters.get('user_info') ?? '{}'));
-    return callService(call, request, async (settings) => {
-      await warnOfKeys(call.io, keys, settings.key_prefix);
+    return callService(invocation, request, async (settings) => {
+      await warnOfKeys(invocation.io, keys, settings.key_prefix);
       return requestDoubts(request, settings);
     });
   },

@@ -7,7 +7,7 @@ import type { Settings } from '../../../core/profiles/settings.js';
 import { describeSystemError, isSystemError } from '../../../core/support/errors.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import type { ProbedUser } from '../../../lab/behavior/exchange.js';
-import { type Call, command } from '../../command.js';
+import { command, type Invocation } from '../../command.js';
 import { addText, parseDuration, parseFilled } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { printMessage, readText, writeStyled } from '../../io.js';
@@ -59,12 +59,12 @@ export const declareProbe = command({
   run: runProbe,
 });
 
-async function runProbe(call: Call<ProbeOptions>): Promise<void> {
-  const { context, io, options, style, isTable, print } = call;
+async function runProbe(invocation: Invocation<ProbeOptions>): Promise<void> {
+  const { context, io, options, style, isTable, print } = invocation;
   const { save, saveProfile, unionId, pause } = options;
   const { signal } = context;
   if (save !== undefined && existsSync(save)) throw refusal(save, 'it exists');
-  const codes = await givenCodes(call);
+  const codes = await givenCodes(invocation);
   const settings = await resolveDeployment(context, options);
   const { profile, platform: used } = settings;
   if (saveProfile && profile === null) {
@@ -82,7 +82,7 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
     './report.late.js'
   );
   const maxRequests = maxRequestsOf(user);
-  await announce(call, settings, user, maxRequests);
+  await announce(invocation, settings, user, maxRequests);
   const secret = await readSecretOf(context, settings);
   const given = await clientOptions(context, settings, { ...options, attempts: 1 }, secret);
   // What a passback is answered with is looked at, not judged.
@@ -109,7 +109,7 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
     if (isTable) await writeStyled(io.stdout, `${style.colors.bold(verdictOf(result))}\n\n`);
     await print(isTable ? probeTables(result, options.verbose === true) : probeRecord(result));
     for (const doubt of result.doubts) await warn(io, doubt);
-    await saveFound(call, settings, result);
+    await saveFound(invocation, settings, result);
   } catch (error) {
     if (signal.aborted) await printMessage(io, `${sent} requests were sent; nothing was saved`);
     for (const key of left()) await warn(io, key);
@@ -126,7 +126,7 @@ async function runProbe(call: Call<ProbeOptions>): Promise<void> {
 async function givenCodes({
   context,
   options: { code: given = [] },
-}: Call<ProbeOptions>): Promise<string[]> {
+}: Invocation<ProbeOptions>): Promise<string[]> {
   const texts = await Promise.all(
     given.map((code) => (code === '-' ? readText(context, code) : code)),
   );
@@ -138,7 +138,7 @@ async function givenCodes({
 
 /** Says what will be sent, and asks where it concerns production or a user. */
 async function announce(
-  { context, io, options }: Call<ProbeOptions>,
+  { context, io, options }: Invocation<ProbeOptions>,
   { environment, base_url }: Settings,
   { codes, unionId, key }: ProbedUser,
   maxRequests: number,
@@ -165,7 +165,7 @@ async function announce(
 }
 
 async function saveFound(
-  { context, io, options: { save, saveProfile } }: Call<ProbeOptions>,
+  { context, io, options: { save, saveProfile } }: Invocation<ProbeOptions>,
   { profile }: Settings,
   { found: platform, file }: ProbeResult,
 ): Promise<void> {

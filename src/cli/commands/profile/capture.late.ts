@@ -30,7 +30,7 @@ import {
   constantCandidate,
 } from '../../../lab/settle/candidates.js';
 import { maxSettling, type Settlement, settle, wholeReach } from '../../../lab/settle/settle.js';
-import type { Call, CliContext } from '../../command.js';
+import type { CliContext, Invocation } from '../../command.js';
 import { inputName, printAdvice, printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
@@ -185,7 +185,7 @@ interface CapturedRules {
  * @throws CheckFailedError if no rule is found, InvalidInputError if the answer is no
  */
 export async function completeProfile(
-  { context, io, options }: Call,
+  { context, io, options }: Invocation,
   capture: Capture,
   profile: Profile,
   given: ProfilePatch,
@@ -338,12 +338,12 @@ function notFound(
  * decided, and checks the profile as `userinfo doctor -p` does.
  */
 export async function settleStored(
-  call: Call<{ readonly rate?: number }>,
+  invocation: Invocation<{ readonly rate?: number }>,
   name: string,
   candidates: Candidates,
 ): Promise<void> {
-  const { context } = call;
-  const { timeout, attempts, rate } = call.options;
+  const { context } = invocation;
+  const { timeout, attempts, rate } = invocation.options;
   const options = { timeout, attempts, profile: name };
   const settings = await resolveSettings(settingSources(context, options));
   const reach = settings.environment.value === 'production' ? productionReach : wholeReach;
@@ -364,7 +364,7 @@ export async function settleStored(
     await client.close();
   }
   if (settlement !== undefined) await storeSettled(context, name, candidates, settlement);
-  return runChecks({ ...call, options }, settlement);
+  return runChecks({ ...invocation, options }, settlement);
 }
 
 /** Stores the rules that are left, if the likeliest of them is another one than before. */

@@ -31,7 +31,7 @@ import { resolveSettings } from '../../../core/profiles/settings.js';
 import { defaultRecipes } from '../../../core/signing/presets.js';
 import type { SigningRecipes } from '../../../core/signing/recipe.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
-import { type Call, type CliContext, command } from '../../command.js';
+import { type CliContext, command, type Invocation } from '../../command.js';
 import { addText, parseRate } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { cutSpaceAround } from '../../command-line/space-around.js';
@@ -95,8 +95,8 @@ export const declareAdd = command({
   run: runAdd,
 });
 
-async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
-  const { context, io, options } = call;
+async function runAdd(invocation: Invocation<AddOptions>, name: string): Promise<void> {
+  const { context, io, options } = invocation;
   const { profiles, prompt } = context;
   checkNewName(await profiles.load(), name);
   const model: ProfilePatch =
@@ -141,7 +141,8 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
   };
   await confirmIdentifiers(context, { ...given, ...required }, options.yes);
   await confirmAddress(context, required, options.yes);
-  const found = tool && capture && (await tool.completeProfile(call, capture, required, given));
+  const found =
+    tool && capture && (await tool.completeProfile(invocation, capture, required, given));
   const patch = { ...given, ...found?.patch };
   const list = await profiles.change((before) =>
     updateProfile(addProfile(before, required), name, patch),
@@ -160,8 +161,8 @@ async function runAdd(call: Call<AddOptions>, name: string): Promise<void> {
       'without --environment this is a test profile: writes by it are not asked about',
     );
   const hasSecret = await warnOfSecret(context, required);
-  if (tool && found) await tool.settleStored(call, name, found.candidates);
-  else if (hasSecret) await offerToAsk(call, required, patch);
+  if (tool && found) await tool.settleStored(invocation, name, found.candidates);
+  else if (hasSecret) await offerToAsk(invocation, required, patch);
 }
 
 /**
@@ -181,11 +182,11 @@ function sharedWith(profile: Profile): ProfilePatch {
 
 /** Offers to find the rules of a test deployment by asking it, where nothing says them. */
 async function offerToAsk(
-  call: Call<AddOptions>,
+  invocation: Invocation<AddOptions>,
   profile: Profile,
   patch: ProfilePatch,
 ): Promise<void> {
-  const { context, options } = call;
+  const { context, options } = invocation;
   const { timeout, attempts, rate } = options;
   const isSaid = [options.like, patch.platform, patch.signing_module].some(
     (rule) => rule !== undefined,
@@ -203,7 +204,7 @@ async function offerToAsk(
     ...(rate !== undefined && { rate }),
   };
   const settings = await resolveSettings(settingSources(context, asking));
-  await askAndSave({ ...call, options: asking }, settings);
+  await askAndSave({ ...invocation, options: asking }, settings);
 }
 
 /**
@@ -291,7 +292,7 @@ export const declareSet = command({
       '--no-allow-http',
       'disallow plain HTTP to another machine',
     ),
-  run: async ({ context, io, options }: Call<EditOptions>, name: string) => {
+  run: async ({ context, io, options }: Invocation<EditOptions>, name: string) => {
     const { profiles } = context;
     const current = await profiles.get(name);
     const patch = await patchOf(context, options, current);

@@ -13,7 +13,7 @@ import {
   renameProfile,
   selecting,
 } from '../../../core/profiles/profile-store.js';
-import { type Call, command } from '../../command.js';
+import { command, type Invocation } from '../../command.js';
 import { inputName, printAdvice, printMessage, readJson, write, writeStyled } from '../../io.js';
 import { showText } from '../../output/terminal-text.js';
 import { confirm } from '../../prompt.js';
@@ -68,7 +68,7 @@ const declareImport = command({
 });
 
 async function importProfile(
-  { context, io, options }: Call<ImportOptions>,
+  { context, io, options }: Invocation<ImportOptions>,
   file: string,
 ): Promise<void> {
   const { profiles, prompt } = context;

@@ -12,7 +12,7 @@ import { lackingHeaders, resolveSettings, type Settings } from '../../../core/pr
 import { defaultRecipes, presets } from '../../../core/signing/presets.js';
 import type { Recipe, SigningRecipes } from '../../../core/signing/recipe.js';
 import type { EnvironmentVariables } from '../../../core/support/shell.js';
-import { type Call, command } from '../../command.js';
+import { command, type Invocation } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { writeStyled } from '../../io.js';
 import { warn } from '../../output/style.js';
@@ -30,7 +30,7 @@ export const declareShow = command({
 });
 
 async function run(
-  { context, io, options, style, isTable, print }: Call<ConnectionOptions>,
+  { context, io, options, style, isTable, print }: Invocation<ConnectionOptions>,
   name: string | undefined,
 ): Promise<void> {
   const flags = { ...options, profile: name ?? options.profile };

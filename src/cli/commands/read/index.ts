@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { readRequest } from '../../../client/call/request.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import { parseInfoNames, specialInfoNames } from '../../../core/contract/info-names.js';
-import { type Call, type CliContext, command } from '../../command.js';
+import { type CliContext, command, type Invocation } from '../../command.js';
 import { asksForShortHelp, listNames } from '../../command-line/help-layout.js';
 import { parseFilled } from '../../command-line/option-values.js';
 import { cutSpaceAround } from '../../command-line/space-around.js';
@@ -29,7 +29,7 @@ export const readCall = {
         parseFilled('--scope'),
       ),
   request: async (
-    { context, options }: Call<ReadOptions>,
+    { context, options }: Invocation<ReadOptions>,
     code: string,
     names: readonly string[],
   ) => {
@@ -61,12 +61,12 @@ Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
     );
   },
-  run: async (call: Call<ReadOptions>, code: string, names: string[]) => {
-    const request = await readCall.request(call, code, names);
-    const inQuery = (call.style.select?.names ?? []).filter(
+  run: async (invocation: Invocation<ReadOptions>, code: string, names: string[]) => {
+    const request = await readCall.request(invocation, code, names);
+    const inQuery = (invocation.style.select?.names ?? []).filter(
       (name) => !request.infoNames.includes(name),
     );
-    return callService(call, request, async (settings) => [
+    return callService(invocation, request, async (settings) => [
       ...requestDoubts(request, settings),
       ...rowsFileDoubts('the code', code),
       ...inQuery.flatMap((name) => nameDoubts('name in --query', name, specialNamesOf(settings))),

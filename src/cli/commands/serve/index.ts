@@ -6,7 +6,7 @@ import { isLoopback, parseBaseUrl, urlHost } from '../../../core/contract/base-u
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import { formatPlatform } from '../../../core/platform/platform.js';
 import type { Log, ServiceOptions } from '../../../service/index.js';
-import { type Call, type CliContext, command } from '../../command.js';
+import { type CliContext, command, type Invocation } from '../../command.js';
 import {
   parseCount,
   parseDuration,
@@ -40,7 +40,7 @@ export const declareServe = command({
   summary: 'run the service locally, for tests; --demo to try it',
   help: () => import('./help.txt?raw'),
   takes: addServeOptions,
-  run: ({ context, options }: Call<ServeOptions>) => runServe(context, options),
+  run: ({ context, options }: Invocation<ServeOptions>) => runServe(context, options),
 });
 
 /**

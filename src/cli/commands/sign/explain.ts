@@ -5,7 +5,7 @@ import { InvalidInputError } from '../../../core/contract/errors.js';
 import { type ExplanationPair, explainBoth } from '../../../core/signing/app-signatures.js';
 import type { Explanation } from '../../../core/signing/signer.js';
 import type { Difference } from '../../../lab/verify/compare-messages.js';
-import { type Call, command } from '../../command.js';
+import { command, type Invocation } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { warn } from '../../output/style.js';
 import { showInvisible } from '../../output/terminal-text.js';
@@ -25,7 +25,7 @@ type ExplainOptions = SampleOptions & RecipeOptions;
 /** The arguments and the request of an operation, as its own command has them. */
 interface ExplainedCall {
   readonly takes: (command: Command) => Command;
-  readonly request: (call: Call<never>, ...args: never[]) => Promise<PlainRequest>;
+  readonly request: (invocation: Invocation<never>, ...args: never[]) => Promise<PlainRequest>;
 }
 
 const calls: Readonly<Record<OperationName, ExplainedCall>> = {
@@ -40,8 +40,8 @@ const declareOperations = endpoints.map(({ operation }) => {
     common: ['profile', 'output'],
     summary: `show how a ${operation} would be signed`,
     takes: (command) => addConnectionOptions(takes(command)),
-    run: async (call: Call<ExplainedOptions>, ...args: never[]) =>
-      explainRequest(call, await request(call as Call<never>, ...args)),
+    run: async (invocation: Invocation<ExplainedOptions>, ...args: never[]) =>
+      explainRequest(invocation, await request(invocation as Invocation<never>, ...args)),
   });
 });
 
@@ -59,8 +59,11 @@ export const declareSignExplain = command({
   commands: declareOperations,
 });
 
-async function explainSample(call: Call<ExplainOptions>, request?: string): Promise<void> {
-  const { context, options } = call;
+async function explainSample(
+  invocation: Invocation<ExplainOptions>,
+  request?: string,
+): Promise<void> {
+  const { context, options } = invocation;
   const { signing } = await selectRule(context, options);
   const [sample] = await readSampleInputs(context, request, options);
   const secret = await selectSecret(context, options, sample.secret);
@@ -68,7 +71,7 @@ async function explainSample(call: Call<ExplainOptions>, request?: string): Prom
     signing.kind === 'one'
       ? signing.signer.explain(sample, secret)
       : explainBoth(signing.signers, sample, secret);
-  await printExplanation(call, explained);
+  await printExplanation(invocation, explained);
 }
 
 /** Values that differ in every request: fixed, so that signatures can be compared. */
@@ -77,8 +80,11 @@ const moment = { random: 'fixed-for-explain', timestamp: 1_700_000_000 };
 type ExplainedOptions = ExplainOptions & ConnectionOptions;
 
 /** Shows how a request would be signed, stage by stage. Sends nothing. */
-async function explainRequest(call: Call<ExplainedOptions>, request: PlainRequest): Promise<void> {
-  const { context, options } = call;
+async function explainRequest(
+  invocation: Invocation<ExplainedOptions>,
+  request: PlainRequest,
+): Promise<void> {
+  const { context, options } = invocation;
   if (options.sample !== undefined) {
     throw new InvalidInputError(
       '--sample is a request: it cannot be combined with arguments for another',
@@ -106,7 +112,7 @@ async function explainRequest(call: Call<ExplainedOptions>, request: PlainReques
     moment,
   );
   const secret = await readSecretOf(context, settings);
-  await printExplanation(call, explainBoth(signing.signers, signable, secret));
+  await printExplanation(invocation, explainBoth(signing.signers, signable, secret));
 }
 
 /**
@@ -114,7 +120,7 @@ async function explainRequest(call: Call<ExplainedOptions>, request: PlainReques
  * request.
  */
 async function printExplanation(
-  { io, isTable, print }: Call,
+  { io, isTable, print }: Invocation,
   explained: Explanation | ExplanationPair,
 ): Promise<void> {
   const pair = 'digest' in explained ? [explained] : [explained.app_sign, explained.sign];

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { type LanguageName, languageNames } from '../../../core/signing/digest-algorithms.js';
-import { type Call, command } from '../../command.js';
+import { command, type Invocation } from '../../command.js';
 import { printMessage, write } from '../../io.js';
 import { addRecipeOption, type RecipeOptions, selectRule } from '../../request/resolve-signing.js';
 
@@ -23,7 +23,7 @@ export const declareSignExport = command({
         )
         .option('--test', 'print the test of that file'),
     ),
-  run: async ({ context, io, options }: Call<ExportOptions>) => {
+  run: async ({ context, io, options }: Invocation<ExportOptions>) => {
     const { exportRule, exportTest, languages } = await import('../../../lab/export/export.js');
     const { lang, test = false } = options;
     const rule = await selectRule(context, options);

@@ -9,7 +9,7 @@ import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import type { SecretSample } from '../../../lab/sample.js';
 import { unsignedSample } from '../../../lab/samples/captured-request.js';
 import { isDigest } from '../../../lab/search.js';
-import type { Call, CliContext } from '../../command.js';
+import type { CliContext, Invocation } from '../../command.js';
 import { printAdvice, printMessage, readJson } from '../../io.js';
 import { CheckFailedError } from '../../report-error.js';
 import { saveSigners, selectRule, selectSecret } from '../../request/resolve-signing.js';
@@ -40,7 +40,7 @@ export interface SolveOptions {
  * search
  */
 export async function solveSamples(
-  { context, io, options, isTable, print }: Call<SolveOptions>,
+  { context, io, options, isTable, print }: Invocation<SolveOptions>,
   samples: readonly Sample[],
 ): Promise<void> {
   const { save } = options;
@@ -101,7 +101,7 @@ async function readPartial(
 /** Says what settles the doubts that the samples leave. */
 async function adviseSettling(
   { io }: CliContext,
-  { save, profile = save }: Call<SolveOptions>['options'],
+  { save, profile = save }: Invocation<SolveOptions>['options'],
   report: SolveReport,
 ): Promise<void> {
   if (!hasDoubts(report)) return;
@@ -119,7 +119,7 @@ async function adviseSettling(
  */
 async function checkOwnRule(
   context: CliContext,
-  { save, recipe, ...options }: Call<SolveOptions>['options'],
+  { save, recipe, ...options }: Invocation<SolveOptions>['options'],
   samples: readonly SecretSample[],
 ): Promise<void> {
   const own = await selectRule(

@@ -1,5 +1,5 @@
 import type { Sample } from '../../../core/signing/request.js';
-import { type Call, command } from '../../command.js';
+import { command, type Invocation } from '../../command.js';
 import { addText, parseCount } from '../../command-line/option-values.js';
 import { readSignedInputs } from './sample-input.js';
 import type { SolveOptions } from './solve-samples.late.js';
@@ -24,14 +24,14 @@ export const declareSignSolve = command({
         'what a document says: a recipe, or {app_sign, sign}, with "?" for each value that it does not say',
       )
       .option('--save <profile>', 'write the found recipes into a profile'),
-  run: async (call: Call<SolveOptions>, requests: string[]) => {
+  run: async (invocation: Invocation<SolveOptions>, requests: string[]) => {
     const { solveSamples } = await import('./solve-samples.late.js');
-    await solveSamples(call, await readSamples(call, requests));
+    await solveSamples(invocation, await readSamples(invocation, requests));
   },
 });
 
 async function readSamples(
-  { context, options }: Call<SolveOptions>,
+  { context, options }: Invocation<SolveOptions>,
   requests: readonly string[],
 ): Promise<readonly Sample[]> {
   const { sample: files = [], pick } = options;

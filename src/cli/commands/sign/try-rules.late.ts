@@ -11,7 +11,7 @@ import { type AskedRules, askForRules } from '../../../lab/settle/ask-for-rules.
 import type { Asker } from '../../../lab/settle/asker.js';
 import type { Candidate } from '../../../lab/settle/candidates.js';
 import type { Search } from '../../../lab/settle/search-by-asking.js';
-import type { Call, CliContext } from '../../command.js';
+import type { CliContext, Invocation } from '../../command.js';
 import type { ConnectionOptions } from '../../command-line/options.js';
 import { printAdvice, printMessage } from '../../io.js';
 import { confirm } from '../../prompt.js';
@@ -54,19 +54,22 @@ export function tryQuestion(baseUrl: string, rate: number = usualRate): string {
  * @throws InvalidInputError for production, or without consent; CheckFailedError if a rule is not
  * found; NoAnswerError
  */
-export async function tryRules(call: Call<TryOptions>): Promise<void> {
-  const { context, options } = call;
+export async function tryRules(invocation: Invocation<TryOptions>): Promise<void> {
+  const { context, options } = invocation;
   const { save, rate } = options;
   const settings = await resolveDeployment(context, options);
   refuseProduction(settings);
   if (save !== undefined) await context.profiles.get(save);
   await confirm(context, tryQuestion(settings.base_url.value, rate), options.yes);
-  await askAndSave(call, settings);
+  await askAndSave(invocation, settings);
 }
 
 /** The same, once it was agreed to. */
-export async function askAndSave(call: Call<TryOptions>, settings: Settings): Promise<void> {
-  const { context, io, options, isTable, print } = call;
+export async function askAndSave(
+  invocation: Invocation<TryOptions>,
+  settings: Settings,
+): Promise<void> {
+  const { context, io, options, isTable, print } = invocation;
   const { rate, skip = 0 } = options;
   const secret = await readSecretOf(context, settings);
   const client = await connectToAsk(context, settings, options, secret);
@@ -89,7 +92,7 @@ export async function askAndSave(call: Call<TryOptions>, settings: Settings): Pr
   await client.close();
   const rules = rulesOf(asked);
   await print(isTable ? tableOf(asked, rules) : recordOf(asked, rules));
-  await saveFound(call, asked, rules, own);
+  await saveFound(invocation, asked, rules, own);
   if (asked.settlement === null) throw notFound(asked, goOn());
 }
 
@@ -150,7 +153,7 @@ function recordOf({ settlement, requests }: Asked, signing: Partial<SigningRecip
 }
 
 async function saveFound(
-  { context, io, options: { save } }: Call<TryOptions>,
+  { context, io, options: { save } }: Invocation<TryOptions>,
   { search }: Asked,
   rules: Partial<SigningRecipes>,
   own: Readonly<Record<'app_sign' | 'sign', Candidate>>,

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type Call, command } from '../../command.js';
+import { command, type Invocation } from '../../command.js';
 import { parseCount, parseRate } from '../../command-line/option-values.js';
 import { addConnectionOptions } from '../../command-line/options.js';
 import type { TryOptions } from './try-rules.late.js';
@@ -19,8 +19,8 @@ export const declareSignTry = command({
         .option('--save <profile>', 'write the rules found into a profile')
         .option('--skip <n>', 'number of rules that were refused before', parseCount),
     ),
-  run: async (call: Call<TryOptions>) => {
+  run: async (invocation: Invocation<TryOptions>) => {
     const { tryRules } = await import('./try-rules.late.js');
-    await tryRules(call);
+    await tryRules(invocation);
   },
 });

@@ -15,7 +15,7 @@ import { missingForm, operationOf } from '../../../lab/samples/captured-request.
 import { namedPresets } from '../../../lab/verify/recipe-suspects.js';
 import type { Named, OtherInputs } from '../../../lab/verify/suspect.js';
 import { type Verification, verification } from '../../../lab/verify/verify-signature.js';
-import { type Call, type CliContext, command } from '../../command.js';
+import { type CliContext, command, type Invocation } from '../../command.js';
 import { printMessage, readText } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { CheckFailedError } from '../../report-error.js';
@@ -54,7 +54,7 @@ export const declareSignVerify = command({
 });
 
 async function verify(
-  { context, io, options, isTable, print }: Call<VerifyOptions>,
+  { context, io, options, isTable, print }: Invocation<VerifyOptions>,
   request?: string,
 ): Promise<void> {
   const { signing, from } = await selectRule(context, options);
