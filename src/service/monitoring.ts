@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { isLoopback, urlHost } from '../core/contract/base-url.js';
 import { atMost } from '../core/support/at-most.js';
 import { DatabaseBusyError } from './database/errors.js';
-import { limitConnections, requestLimits, watchRequests } from './http/connections.js';
+import { InFlight, limitConnections, requestLimits } from './http/connections.js';
 import type { HttpAnswer } from './http/exchange.js';
 import { listen } from './http/listen.js';
 import { type Log, logFault } from './log.js';
@@ -57,7 +57,7 @@ export async function startMonitoring(
   });
   const report = (problem: string) => log({ event: 'overload', problem: `admin port: ${problem}` });
   limitConnections(server, settings, report);
-  watchRequests(server, report);
+  new InFlight(server, report);
   const url = await listen(server, host, port);
   return {
     url,

@@ -1,9 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import { checkSignatureLength, parameterText } from '../../core/contract/parameters.js';
 import { resultCode } from '../../core/contract/result-codes.js';
+import type { Platform } from '../../core/platform/platform.js';
 import {
   compileRecipes,
   expectedSignatures,
+  type SignaturePair,
   type Signers,
 } from '../../core/signing/app-signatures.js';
 import { parseSigningRecipes } from '../../core/signing/recipe-json.js';
@@ -22,8 +24,8 @@ const compiled = new Map<string, Signers>();
  */
 function signersOf(recipes: string | null, usual: Signers): Signers {
   if (recipes === null) return usual;
-  const known = compiled.get(recipes);
-  if (known !== undefined) return known;
+  const cached = compiled.get(recipes);
+  if (cached !== undefined) return cached;
   const signers = compileRecipes(parseSigningRecipes(JSON.parse(recipes)));
   if (compiled.size >= maxCached) compiled.clear();
   compiled.set(recipes, signers);
@@ -32,8 +34,7 @@ function signersOf(recipes: string | null, usual: Signers): Signers {
 
 /**
  * Authenticates a request (§5). The checks are in the order 40002 (length of `sign`), 40101, 40301,
- * 40104, 40102,
- * 40103. `app` is the one that the request names, or `null`; `now` is in seconds.
+ * 40104, 40102, 40103. `app` is the one that the request names, or `null`; `now` is in seconds.
  *
  * @throws InvalidInputError for 40002
  * @throws RefusedError for the other codes
@@ -53,31 +54,46 @@ export function authenticate(
   if (app.tenant_code !== text('tenant_code') || app.channel !== text('channel')) {
     throw new RefusedError(resultCode.appNotAllowed);
   }
-  const late = now - Number(text('timestamp'));
-  const { clock_window_seconds: old, clock_ahead_seconds: ahead } = platform;
-  const window = late > 0 || ahead === 'same' ? old : ahead;
-  if (window !== 'unlimited' && Math.abs(late) > window) {
+  const secondsLate = now - Number(text('timestamp'));
+  if (!isInWindow(secondsLate, platform)) {
     throw new RefusedError(resultCode.timestampOutsideWindow);
   }
+  const isRight = (signature: 'app_sign' | 'sign', signatures: SignaturePair) =>
+    isSame(text(signature), signatures[signature].digest);
   const expected = expectedSignatures(signers, request.signable, app.app_secret);
-  const { old_secret } = app;
-  if (old_secret !== null && performance.now() < app.old_ends) {
-    // Both by the same secret.
-    const old = expectedSignatures(signers, request.signable, old_secret);
-    if (isSame(text('app_sign'), old.app_sign.digest) && isSame(text('sign'), old.sign.digest))
-      return app;
+  if (app.old_secret !== null && performance.now() < app.old_ends) {
+    // One secret makes both signatures: the old one, or else the current one.
+    const old = expectedSignatures(signers, request.signable, app.old_secret);
+    if (isRight('app_sign', old) && isRight('sign', old)) return app;
   }
-  for (const name of ['app_sign', 'sign'] as const) {
-    if (isSame(text(name), expected[name].digest)) continue;
-    const code = name === 'app_sign' ? resultCode.wrongAppSign : resultCode.wrongSign;
-    throw new RefusedError(code, {
-      rejected: { signature: name, request, app, signers, expected },
+  for (const signature of ['app_sign', 'sign'] as const) {
+    if (isRight(signature, expected)) continue;
+    throw new RefusedError(wrongSignature[signature], {
+      rejected: { signature, request, app, signers, expected },
     });
   }
   return app;
 }
 
+const wrongSignature = {
+  app_sign: resultCode.wrongAppSign,
+  sign: resultCode.wrongSign,
+} as const;
+
+/** Whether a timestamp is accepted; one of a clock that is ahead is negative. */
+function isInWindow(
+  secondsLate: number,
+  { clock_window_seconds, clock_ahead_seconds }: Platform,
+): boolean {
+  const isAhead = secondsLate < 0;
+  const window =
+    isAhead && clock_ahead_seconds !== 'same' ? clock_ahead_seconds : clock_window_seconds;
+  return window === 'unlimited' || Math.abs(secondsLate) <= window;
+}
+
 function isSame(received: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(received), Buffer.from(expected)];
-  return a.length === b.length && timingSafeEqual(a, b);
+  const receivedBytes = Buffer.from(received);
+  const expectedBytes = Buffer.from(expected);
+  if (receivedBytes.length !== expectedBytes.length) return false;
+  return timingSafeEqual(receivedBytes, expectedBytes);
 }

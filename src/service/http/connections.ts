@@ -47,13 +47,21 @@ export function isAmong(list: BlockList, text: string): boolean {
 /** The network of an address that counts as one client: an IPv6 client has 64 bits to itself. */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
-  const [start = '', end] = address.replace(/%.*$/, '').split('::');
-  const first = start === '' ? [] : start.split(':');
-  const last = end === undefined || end === '' ? [] : end.split(':');
-  const zeros =
-    end === undefined ? 0 : 8 - first.length - last.length - (address.includes('.') ? 1 : 0);
-  const groups = [...first, ...Array<string>(Math.max(0, zeros)).fill('0'), ...last].slice(0, 4);
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+  const groups = groupsOf(address)
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16));
+  return `${groups.join(':')}::/64`;
+}
+
+/** The groups of an IPv6 address, with those that `::` leaves out. */
+function groupsOf(address: string): string[] {
+  const [before = '', after] = address.replace(/%.*$/, '').split('::');
+  const first = before.split(':').filter((group) => group !== '');
+  if (after === undefined) return first;
+  const last = after.split(':').filter((group) => group !== '');
+  // An IPv4 address at the end stands for two groups.
+  const written = first.length + last.length + (address.includes('.') ? 1 : 0);
+  return [...first, ...Array<string>(Math.max(0, 8 - written)).fill('0'), ...last];
 }
 
 /**
@@ -92,14 +100,6 @@ export function limitConnections(
   });
 }
 
-/** An open connection. */
-interface Connection {
-  /** The answers to its unanswered requests, in order. */
-  readonly awaited: Set<ServerResponse>;
-  /** The answer to its latest request, until both are complete. */
-  latest: ServerResponse | null;
-}
-
 /**
  * Maximum number of unanswered requests of a connection, besides those that arrived with the last
  * of them: it is read again when there are fewer. So it holds one body, and a part of the next.
@@ -119,76 +119,101 @@ const maxAwaitedOfOne = 256;
  */
 const maxAwaitedInAll = 10_000;
 
+/** An open connection. */
+interface Connection {
+  /** The answers to its unanswered requests, in order. */
+  readonly awaited: Set<ServerResponse>;
+  /** The answer to its latest request, until both are complete. */
+  latest: ServerResponse | null;
+}
+
 /** The open connections of a server, and their unanswered requests. */
-export function watchRequests(server: Server, report: (problem: string) => void) {
-  /** Number of accepted connections. */
-  let accepted = 0;
-  const connections = new Map<Duplex, Connection>();
-  let awaitedInAll = 0;
-  server.on('connection', (socket: Socket) => {
-    accepted += 1;
+export class InFlight {
+  readonly #report: (problem: string) => void;
+  readonly #connections = new Map<Duplex, Connection>();
+  #acceptedCount = 0;
+  #awaitedInAll = 0;
+
+  /** `report` receives that connections are closed because of their number of requests. */
+  constructor(server: Server, report: (problem: string) => void) {
+    this.#report = report;
+    server.on('connection', (socket: Socket) => this.#open(socket));
+    server.on('request', (request, answer) => this.#await(request.socket, answer));
+  }
+
+  /** Number of connections that were accepted since the start. */
+  get acceptedCount(): number {
+    return this.#acceptedCount;
+  }
+
+  /** The pending answer of a connection whose request was received completely. */
+  awaitedOn(socket: Duplex): ServerResponse | undefined {
+    for (const answer of this.#connections.get(socket)?.awaited ?? []) {
+      if (answer.req.complete) return answer;
+    }
+    return undefined;
+  }
+
+  /**
+   * Whether the bytes that still arrive on a connection belong to an answered request: it was too
+   * large.
+   */
+  isAnswered(socket: Duplex): boolean {
+    const latest = this.#connections.get(socket)?.latest;
+    return latest?.writableEnded === true && !latest.req.complete;
+  }
+
+  /**
+   * Whether a connection can be closed after an answer: its request is complete, and no other
+   * followed.
+   */
+  isLast(answer: ServerResponse): boolean {
+    return answer.req.complete && this.#connections.get(answer.req.socket)?.latest === answer;
+  }
+
+  /** Closes the connections that never received anything. */
+  closeUnused(): void {
+    for (const socket of this.#connections.keys()) {
+      if ((socket as Socket).bytesRead === 0) socket.destroy();
+    }
+  }
+
+  #open(socket: Socket): void {
+    this.#acceptedCount += 1;
     const awaited = new Set<ServerResponse>();
-    connections.set(socket, { awaited, latest: null });
+    this.#connections.set(socket, { awaited, latest: null });
     socket.once('close', () => {
-      connections.delete(socket);
-      awaitedInAll -= awaited.size;
+      this.#connections.delete(socket);
+      this.#awaitedInAll -= awaited.size;
       awaited.clear();
     });
     // Node.js resumes after each request.
     socket.on('resume', () => {
       if (awaited.size >= maxAwaited) socket.pause();
     });
-  });
-  server.on('request', ({ socket }, answer) => {
-    const connection = connections.get(socket);
+  }
+
+  #await(socket: Socket, answer: ServerResponse): void {
+    const connection = this.#connections.get(socket);
     if (connection === undefined) return;
     const { awaited } = connection;
     awaited.add(answer);
-    awaitedInAll += 1;
+    this.#awaitedInAll += 1;
     if (awaited.size >= maxAwaited) socket.pause();
-    const isTooMany = awaited.size > maxAwaited && awaitedInAll > maxAwaitedInAll;
-    if ((isTooMany || awaited.size > maxAwaitedOfOne) && !socket.destroyed) {
+    if (this.#hasTooMany(connection) && !socket.destroyed) {
       socket.destroy();
-      report('too many requests wait; connections that sent many at once are closed');
+      this.#report('too many requests wait; connections that sent many at once are closed');
     }
     connection.latest = answer;
     answer.once('close', () => {
-      if (awaited.delete(answer)) awaitedInAll -= 1;
+      if (awaited.delete(answer)) this.#awaitedInAll -= 1;
       if (awaited.size === maxAwaited - 1) socket.resume();
       if (connection.latest === answer && answer.req.complete) connection.latest = null;
     });
-  });
-  return {
-    accepted: () => accepted,
-    /** The pending answer of a connection whose request was received completely. */
-    awaitedOn(socket: Duplex): ServerResponse | undefined {
-      for (const answer of connections.get(socket)?.awaited ?? []) {
-        if (answer.req.complete) return answer;
-      }
-      return undefined;
-    },
-    /**
-     * Whether the bytes that still arrive on a connection belong to an answered request: it was too
-     * large.
-     */
-    isAnswered(socket: Duplex): boolean {
-      const latest = connections.get(socket)?.latest;
-      return latest?.writableEnded === true && !latest.req.complete;
-    },
-    /**
-     * Whether a connection can be closed after an answer: its request is complete, and no other
-     * followed.
-     */
-    isLast(answer: ServerResponse): boolean {
-      return answer.req.complete && connections.get(answer.req.socket)?.latest === answer;
-    },
-    /** Closes the connections that never received anything. */
-    closeUnused(): void {
-      for (const socket of connections.keys()) {
-        if ((socket as Socket).bytesRead === 0) socket.destroy();
-      }
-    },
-  };
-}
+  }
 
-export type InFlight = ReturnType<typeof watchRequests>;
+  #hasTooMany({ awaited }: Connection): boolean {
+    if (awaited.size > maxAwaitedOfOne) return true;
+    return awaited.size > maxAwaited && this.#awaitedInAll > maxAwaitedInAll;
+  }
+}

@@ -26,7 +26,7 @@ export class HttpExchange {
   readonly id: string;
   /** From the header `traceparent`, if it is valid. */
   readonly traceId: string | undefined;
-  /** When it arrived, by the monotonic clock of the service. */
+  /** When it arrived, in milliseconds of the monotonic clock of the service. */
   readonly cameAt: number;
   /** `read`, `passback`, or method and path of any other request. */
   operation: string;
@@ -63,12 +63,10 @@ export class HttpExchange {
     this.path = path;
     this.operation = `${request.method} ${maskPath(path)}`;
     this.query = rest.join('?');
-    const { traceparent, id } = traceOf(request.headers);
-    const given = request.headers['x-request-id'];
-    this.traceId = id;
-    this.id =
-      typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : (id ?? randomUUID());
-    if (traceparent !== undefined) this.headers.traceparent = traceparent;
+    const trace = traceOf(request.headers);
+    this.traceId = trace?.id;
+    this.id = requestIdIn(request.headers) ?? this.traceId ?? randomUUID();
+    if (trace !== null) this.headers.traceparent = trace.traceparent;
   }
 
   /** Head and body are one write. */
@@ -87,16 +85,27 @@ function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*\/?/i, '/');
 }
 
+/** The ID that the client gave; `null` if it gave none, or one that is too long or no plain text. */
+function requestIdIn({ 'x-request-id': id }: IncomingHttpHeaders): string | null {
+  return typeof id === 'string' && /^[\w.:/+=-]{1,128}$/.test(id) ? id : null;
+}
+
+/** The `traceparent` of an answer, and the ID of its trace. */
+interface Trace {
+  readonly traceparent: string;
+  readonly id: string;
+}
+
+const traceForm =
+  /^(?!ff)(?<version>[\da-f]{2})-(?<parent>(?!0{32})(?<id>[\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2})(?<rest>-.*)?$/;
+
 /**
- * The W3C trace context of a request, https://www.w3.org/TR/trace-context/, if it is valid: that of
- * a later version, which may be longer, as one of version 00.
+ * The W3C trace context of a request, https://www.w3.org/TR/trace-context/: that of a later
+ * version, which may be longer, as one of version 00. `null` if it is missing or invalid.
  */
-function traceOf({ traceparent }: IncomingHttpHeaders): { traceparent?: string; id?: string } {
-  if (traceparent === undefined) return {};
-  const form =
-    /^(?!ff)([\da-f]{2})-((?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2})(-.*)?$/;
-  const [, version, parent, id, rest] = form.exec(String(traceparent)) ?? [];
-  if (id === undefined || (version === '00' && rest !== undefined)) return {};
+function traceOf({ traceparent }: IncomingHttpHeaders): Trace | null {
+  const { version, parent, id, rest } = traceForm.exec(String(traceparent))?.groups ?? {};
+  if (id === undefined || (version === '00' && rest !== undefined)) return null;
   return { traceparent: `00-${parent}`, id };
 }
 
@@ -109,18 +118,25 @@ export function readBody(
   maxBytes: number,
 ): Promise<Buffer | 'too large' | null> {
   return new Promise((resolve) => {
-    if (Number(request.headers['content-length']) > maxBytes) return resolve('too large');
+    if (Number(request.headers['content-length']) > maxBytes) {
+      resolve('too large');
+      return;
+    }
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maxBytes) return void chunks.push(chunk);
+      if (size <= maxBytes) {
+        chunks.push(chunk);
+        return;
+      }
       chunks.length = 0;
       resolve('too large');
     });
-    request.once('end', () =>
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
-    );
+    request.once('end', () => {
+      const [first] = chunks;
+      resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks));
+    });
     request.once('close', () => resolve(null));
   });
 }

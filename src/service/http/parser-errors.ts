@@ -38,7 +38,7 @@ export function answerParserErrors(
     const refusal = responder.refuse(code);
     const { status, body } = refusal;
     // Browsers open connections ahead that they never use: no request, and no line in the log.
-    if (!hasSentNothing(socket)) responder.logAnswer({ operation }, refusal, undefined, 0);
+    if (!hasSentNothing(socket)) responder.logAnswer({ operation }, refusal, { ms: 0 });
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `Content-Type: ${envelopeContentType}`,

@@ -10,11 +10,12 @@ import { faultDrawer, injectFaults } from '../faults.js';
 import type { Monitoring } from '../monitoring.js';
 import type { Store } from '../store/store.js';
 import { requestRing } from '../workbench/request-ring.js';
-import { type InFlight, limitConnections, requestLimits, watchRequests } from './connections.js';
+import type { Workbench } from '../workbench/routes.js';
+import { InFlight, limitConnections, requestLimits } from './connections.js';
 import { HttpExchange } from './exchange.js';
 import { listen } from './listen.js';
 import { answerParserErrors } from './parser-errors.js';
-import { type Responder, responderOf } from './responder.js';
+import { Responder } from './responder.js';
 import { answerByRoute, type Intercept, routesOf } from './routes.js';
 
 /** Makes what a test double does with requests. */
@@ -43,15 +44,14 @@ export async function startServer(
   server.setTimeout(Math.min(requestTimeoutMs + keepAliveMs, maxTimerMs));
   const reportOverload = (problem: string) => context.log({ event: 'overload', problem });
   limitConnections(server, settings, reportOverload);
-  const inFlight = watchRequests(server, reportOverload);
-  const isHere = isLoopback(urlHost(settings.host));
-  const workbench =
-    (settings.page ?? isHere) ? { ring: requestRing(context.now), isOpen: !isHere } : null;
-  const responder = responderOf(context, workbench?.ring ?? null);
+  const inFlight = new InFlight(server, reportOverload);
+  const workbench = workbenchOf(context);
+  const responder = new Responder(context, workbench?.ring ?? null);
   server.on('clientError', answerParserErrors(server, inFlight, responder, context.now));
+  const { faults } = settings;
   const intercept =
     extension?.(responder, context.store) ??
-    (settings.faults && injectFaults(responder, faultDrawer(settings.faults)));
+    (faults && injectFaults(responder, faultDrawer(faults)));
   const answer = answerByRoute(
     routesOf(context, responder, workbench, monitoring, intercept),
     responder,
@@ -63,6 +63,13 @@ export async function startServer(
   });
   const url = await listen(server, settings.host, settings.port);
   return { url, close: () => close(server, inFlight, settings.drainMs) };
+}
+
+/** `null` where the page is not shown. */
+function workbenchOf({ settings, now }: ServiceContext): Workbench | null {
+  const isHere = isLoopback(urlHost(settings.host));
+  const isShown = settings.page ?? isHere;
+  return isShown ? { ring: requestRing(now), isOpen: !isHere } : null;
 }
 
 /**
@@ -95,8 +102,8 @@ async function close(server: Server, inFlight: InFlight, drainMs: number): Promi
  * of the event loop. `end` is a time of `performance.now()`.
  */
 async function acceptWaiting(inFlight: InFlight, end: number): Promise<void> {
-  for (let before = -1; before !== inFlight.accepted() && performance.now() < end; ) {
-    before = inFlight.accepted();
+  for (let before = -1; before !== inFlight.acceptedCount && performance.now() < end; ) {
+    before = inFlight.acceptedCount;
     await nextTurn();
     await nextTurn();
   }
