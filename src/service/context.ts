@@ -9,10 +9,13 @@ export interface ServiceContext extends ServiceHost {
   readonly log: Log;
   /** The Unix time in seconds. */
   readonly unixSeconds: () => number;
-  /** For how many seconds a request of an app, by its key, is refused: 0 within the rate. */
+  /** For how many seconds the requests of an app are refused, by its key: 0 within the rate. */
   readonly appLimit: (appKey: string) => number;
-  /** The same for an address whose requests are refused before they are authenticated. */
+  /**
+   * For how many seconds the requests of an address are refused, if they are not authenticated: 0
+   * within the rate.
+   */
   readonly failureLimit: (address: string) => number;
-  /** Whether the store is, or was a second ago. */
+  /** Whether the store accepted a write at the last probe, usually at most a second ago. */
   readonly isWritable: () => Promise<boolean>;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Endpoint } from '../core/contract/endpoints.js';
 import { type ResultCode, resultCode } from '../core/contract/result-codes.js';
-import { type FaultSettings, sharesOf } from './fault-settings.js';
+import { type ExclusiveFault, type FaultSettings, sharesOf } from './fault-settings.js';
 import type { HttpAnswer, HttpExchange } from './http/exchange.js';
 import type { Responder } from './http/responder.js';
 import type { Intercept } from './http/routes.js';
@@ -37,7 +37,7 @@ export function faultDrawer(settings: FaultSettings): () => Fault {
     // Both are drawn for every request, so that one setting does not affect the other faults.
     const delayMs = latencyMs.min + random() * (latencyMs.max - latencyMs.min);
     let lot = random();
-    for (const [fault, share] of shares) {
+    for (const { fault, share } of shares) {
       if (lot < share) return { delayMs, ...exclusive[fault] };
       lot -= share;
     }
@@ -45,14 +45,15 @@ export function faultDrawer(settings: FaultSettings): () => Fault {
   };
 }
 
-const exclusive: Readonly<Record<ReturnType<typeof sharesOf>[number][0], Fault>> = {
+const exclusive: Readonly<Record<ExclusiveFault, Fault>> = {
   error: { code: resultCode.internal },
   reset: { cut: 'before' },
   dropAfterCommit: { cut: 'after' },
 };
 
 /**
- * Injects a fault into each request for an operation. `onAnswer` receives how each is answered:
+ * Injects a fault into each request for an operation: the returned function answers a request, or
+ * resolves to false where it is to be carried out. `onAnswer` receives how each is answered:
  * `null` if its connection is closed instead.
  */
 export function injectFaults(
@@ -65,14 +66,19 @@ export function injectFaults(
     const { delayMs = 0, cut, code, answer } = await faultOf(endpoint, exchange);
     // The server keeps a process alive; a delay of one that is closed does not.
     await wait(delayMs, undefined, { ref: false });
-    exchange.deliver = (given) => {
-      onAnswer?.(endpoint, exchange, cut || request.socket.destroyed ? null : given);
-      if (cut) request.socket.destroy();
-      else deliver(given);
+    exchange.deliver = (delivered) => {
+      const isLost = cut !== undefined || request.socket.destroyed;
+      onAnswer?.(endpoint, exchange, isLost ? null : delivered);
+      if (cut === undefined) deliver(delivered);
+      else request.socket.destroy();
     };
     exchange.operation = endpoint.operation;
-    if (code !== undefined) responder.sendCode(exchange, code);
-    else if (cut === 'before' || answer !== undefined) exchange.deliver(answer ?? noAnswer);
-    return cut === 'before' || code !== undefined || answer !== undefined;
+    if (code !== undefined) {
+      responder.sendCode(exchange, code);
+      return true;
+    }
+    if (cut !== 'before' && answer === undefined) return false;
+    exchange.deliver(answer ?? noAnswer);
+    return true;
   };
 }

@@ -94,7 +94,11 @@ export type LogLevel = (typeof logLevels)[number];
 /** The options of a log. */
 export interface LogOptions {
   readonly format: LogFormat;
-  /** The least important events that are written. Default: `info`, all of them. */
+  /**
+   * The least important events that are written.
+   *
+   * @default 'info', all of them
+   */
   readonly level?: LogLevel;
   /** Receives one line, without its newline. */
   readonly write: (line: string) => void;
@@ -102,11 +106,12 @@ export interface LogOptions {
   readonly now: () => number;
 }
 
-/** The level of a kind of event, and its lines for people. */
-type EventKind<Event> = readonly [
-  level: LogLevel | ((event: Event) => LogLevel),
-  lines: (event: Event) => string[],
-];
+/** How a kind of event is logged. */
+interface EventKind<Event> {
+  readonly level: LogLevel | ((event: Event) => LogLevel);
+  /** Its lines for people. */
+  readonly lines: (event: Event) => string[];
+}
 
 /**
  * A log of lines: `pretty` for people, `json` with one object per line for programs.
@@ -115,83 +120,91 @@ type EventKind<Event> = readonly [
  * const log = createLog({ format: 'pretty', write: console.error, now: Date.now });
  * const service = await createService({ log });
  */
-export function createLog(options: LogOptions): Log {
-  const { format, level = 'info', write, now } = options;
+export function createLog({ format, level = 'info', write, now }: LogOptions): Log {
   const least = logLevels.indexOf(level);
   return (event) => {
-    const [levelOf, linesOf] = kinds[event.event] as EventKind<LogEvent>;
-    const eventLevel = typeof levelOf === 'string' ? levelOf : levelOf(event);
+    const kind = kinds[event.event] as EventKind<LogEvent>;
+    const eventLevel = typeof kind.level === 'string' ? kind.level : kind.level(event);
     if (logLevels.indexOf(eventLevel) < least) return;
     const time = new Date(now()).toISOString();
-    const lines =
-      format === 'json'
-        ? [JSON.stringify({ time, level: eventLevel, ...event })]
-        : linesOf(event).map((line, index) => (index === 0 ? `${time} ${line}` : `    ${line}`));
-    for (const line of lines) write(escapeUnsafe(line));
+    if (format === 'json') {
+      write(escapeUnsafe(JSON.stringify({ time, level: eventLevel, ...event })));
+      return;
+    }
+    const [first = '', ...further] = kind.lines(event);
+    write(escapeUnsafe(`${time} ${first}`));
+    for (const line of further) write(escapeUnsafe(`    ${line}`));
   };
 }
 
 const kinds: { readonly [Name in LogEvent['event']]: EventKind<LogEvent & { event: Name }> } = {
-  listening: ['info', ({ url }) => [`listening on ${url}`]],
-  monitoring: ['info', ({ url }) => [`monitoring on ${url}`]],
-  unencrypted_token: [
-    'warn',
-    ({ host }) => [
-      `warning: the admin token comes unencrypted over the network: the admin port is on ${host}, without TLS`,
+  listening: { level: 'info', lines: ({ url }) => [`listening on ${url}`] },
+  monitoring: { level: 'info', lines: ({ url }) => [`monitoring on ${url}`] },
+  unencrypted_token: {
+    level: 'warn',
+    lines: ({ host }) => [
+      'warning: the admin token comes unencrypted over the network:' +
+        ` the admin port is on ${host}, without TLS`,
     ],
-  ],
-  stopped: ['info', () => ['stopped']],
-  faults: ['warn', (faults) => [`warning: injecting faults: ${describeFaults(faults)}`]],
-  request: [
+  },
+  stopped: { level: 'info', lines: () => ['stopped'] },
+  faults: {
+    level: 'warn',
+    lines: (faults) => [`warning: injecting faults: ${describeFaults(faults)}`],
+  },
+  request: {
     // By its meaning: the HTTP status is up to the platform.
-    ({ means }) => (httpStatusOf(resultCode[means]) >= 500 ? 'warn' : 'info'),
-    (event) => [describeRequest(event)],
-  ],
-  signature_rejected: [
-    'warn',
-    (event) => [
+    level: ({ means }) => (httpStatusOf(resultCode[means]) >= 500 ? 'warn' : 'info'),
+    lines: (event) => [describeRequest(event)],
+  },
+  signature_rejected: {
+    level: 'warn',
+    lines: (event) => [
       `${event.signature} of app ${event.app_key} is wrong; the service computes:`,
       `params    ${event.params}`,
       `message   ${event.message}`,
       `expected  ${event.expected}`,
       `received  ${event.received}`,
     ],
-  ],
-  needless_escapes: [
-    'warn',
-    ({ app_key, tenant_code }) => [
+  },
+  needless_escapes: {
+    level: 'warn',
+    lines: ({ app_key, tenant_code }) => [
       `warning: app ${app_key} of tenant ${tenant_code} escapes characters of user_info` +
         ' that it should write as they are (§4.2 rule 7)',
     ],
-  ],
-  log_dropped: [
-    'warn',
-    ({ events }) => [`warning: ${events} events were not logged: the log was not read fast enough`],
-  ],
-  overload: ['warn', (event) => [`warning: ${event.problem}${again(event)}`]],
-  store_unavailable: [
-    'error',
-    (event) => [`the store is unavailable: ${event.problem}${again(event)}`],
-  ],
-  unreadable_secret: ['error', (event) => [`${event.problem}${again(event)}`]],
-  clock: ['error', (event) => [`requests are refused: ${event.problem}${again(event)}`]],
-  fault: ['error', (event) => [`internal error${again(event)}:`, ...event.problem.split('\n')]],
+  },
+  log_dropped: {
+    level: 'warn',
+    lines: ({ events }) => [
+      `warning: ${events} events were not logged: the log was not read fast enough`,
+    ],
+  },
+  overload: { level: 'warn', lines: (event) => [`warning: ${event.problem}${repeated(event)}`] },
+  store_unavailable: {
+    level: 'error',
+    lines: (event) => [`the store is unavailable: ${event.problem}${repeated(event)}`],
+  },
+  unreadable_secret: { level: 'error', lines: (event) => [event.problem + repeated(event)] },
+  clock: {
+    level: 'error',
+    lines: (event) => [`requests are refused: ${event.problem}${repeated(event)}`],
+  },
+  fault: {
+    level: 'error',
+    lines: (event) => [`internal error${repeated(event)}:`, ...event.problem.split('\n')],
+  },
 };
 
-function describeRequest({
-  operation,
-  app_key,
-  tenant_code,
-  status,
-  code,
-  msg,
-  ms,
-}: AnsweredEvent): string {
-  const line = `${status} ${operation} app_key=${app_key ?? '-'} tenant_code=${tenant_code ?? '-'} ${Math.round(ms)}ms ${code}`;
+function describeRequest(event: AnsweredEvent): string {
+  const { operation, app_key, tenant_code, status, code, msg, ms } = event;
+  const caller = `app_key=${app_key ?? '-'} tenant_code=${tenant_code ?? '-'}`;
+  const line = `${status} ${operation} ${caller} ${Math.round(ms)}ms ${code}`;
   return code === resultCode.ok ? line : `${line} ${msg}`;
 }
 
-function again({ repeats }: ProblemEvent): string {
+/** How often a problem occurred again. */
+function repeated({ repeats }: ProblemEvent): string {
   if (repeats === undefined) return '';
   return repeats === 1 ? ' (once more)' : ` (${repeats} more times)`;
 }
@@ -205,14 +218,18 @@ export function logFault(
   error: unknown,
   request: Pick<ProblemEvent, 'request_id'> = {},
 ): void {
-  if (error instanceof StoreUnavailableError) {
-    const event =
-      error instanceof UnreadableSecretError ? 'unreadable_secret' : 'store_unavailable';
-    log({ event, problem: error.message, ...request });
-  } else if (!(error instanceof UserInfoError)) {
-    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    log({ event: 'fault', problem, ...request });
+  if (error instanceof UnreadableSecretError) {
+    log({ event: 'unreadable_secret', problem: error.message, ...request });
+    return;
   }
+  if (error instanceof StoreUnavailableError) {
+    log({ event: 'store_unavailable', problem: error.message, ...request });
+    return;
+  }
+  // Another error of ours is the client's.
+  if (error instanceof UserInfoError) return;
+  const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  log({ event: 'fault', problem, ...request });
 }
 
 /** Time for which repeats of a problem are counted before they are logged, in milliseconds. */
@@ -226,11 +243,11 @@ const countingMs = 1000;
 export function foldRepeats(log: Log): { readonly log: Log; end(): void } {
   const recent = new Map<string, { readonly event: ProblemEvent; repeats: number }>();
   const logRepeats = () => {
-    for (const [key, found] of recent) {
-      const { event, repeats } = found;
+    for (const [key, counted] of recent) {
+      const { event, repeats } = counted;
       if (repeats === 0) recent.delete(key);
       else log({ event: event.event, problem: event.problem, repeats });
-      found.repeats = 0;
+      counted.repeats = 0;
     }
   };
   const timer = setInterval(logRepeats, countingMs).unref();
@@ -238,9 +255,9 @@ export function foldRepeats(log: Log): { readonly log: Log; end(): void } {
     log(event) {
       if (!('problem' in event)) return log(event);
       const key = `${event.event} ${event.problem}`;
-      const found = recent.get(key);
-      if (found !== undefined) {
-        found.repeats += 1;
+      const counted = recent.get(key);
+      if (counted !== undefined) {
+        counted.repeats += 1;
         return;
       }
       recent.set(key, { event, repeats: 0 });

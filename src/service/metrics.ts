@@ -9,7 +9,9 @@ const buckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 
 const register = new Registry();
 const requests = new Counter({
   name: 'userinfo_requests_total',
-  help: 'Answered requests, by operation, meaning of the result code (ok, wrongSign …), and the code that was sent.',
+  help:
+    'Answered requests, by operation, meaning of the result code (ok, wrongSign …),' +
+    ' and the code that was sent.',
   labelNames: ['operation', 'means', 'code'],
   registers: [register],
 });
@@ -22,7 +24,10 @@ const durations = new Histogram({
 });
 const problems = new Counter({
   name: 'userinfo_problems_total',
-  help: 'Exceeded limits (overload), failures of the database (store_unavailable), secrets of apps that cannot be read (unreadable_secret), clocks that differ too much (clock) and internal errors (fault).',
+  help:
+    'Exceeded limits (overload), failures of the database (store_unavailable),' +
+    ' secrets of apps that cannot be read (unreadable_secret),' +
+    ' clocks that differ too much (clock) and internal errors (fault).',
   labelNames: ['event'],
   registers: [register],
 });
@@ -38,7 +43,9 @@ const build = new Gauge({
 const stores = new Set<Store>();
 new Gauge({
   name: 'userinfo_purge_backlog_seconds',
-  help: 'For how long the oldest expired row of a table had waited at the last purge, which comes once a minute.',
+  help:
+    'For how long the oldest expired row of a table had waited at the last purge,' +
+    ' which comes once a minute.',
   labelNames: ['table'],
   registers: [register],
   collect() {
@@ -97,7 +104,7 @@ function count(event: LogEvent): void {
 /** The metrics of this process, in the format of Prometheus. */
 export const ownMetrics = (): Promise<string> => register.metrics();
 
-/** Shows the connections and the purge of a store until the returned function is called. */
+/** Shows the connections, the clock and the purge of a store until the returned function is called. */
 export function observeStore(store: Store): () => void {
   stores.add(store);
   return () => stores.delete(store);

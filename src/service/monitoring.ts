@@ -32,9 +32,11 @@ export function monitoringOf(
 }
 
 export function statusAnswer(isWell: boolean): HttpAnswer {
-  const status = isWell ? 200 : 503;
-  return { status, type: json, body: `{"status":"${isWell ? 'ok' : 'unavailable'}"}` };
+  if (isWell) return { status: 200, type: json, body: '{"status":"ok"}' };
+  return { status: 503, type: json, body: '{"status":"unavailable"}' };
 }
+
+const noSuchPath: HttpAnswer = { status: 404, type: json, body: '{"status":"no such path"}' };
 
 /**
  * Starts a server for monitoring alone, with the limits of the service's own port. At a loopback
@@ -70,14 +72,8 @@ export async function startMonitoring(
 
 async function send(request: IncomingMessage, reply: ServerResponse, answers: Monitoring) {
   const path = request.url?.replace(/\?.*/s, '') ?? '';
-  const found = await answers
-    .get(path)?.(request)
-    .catch(() => statusAnswer(false));
-  const { status, type, body } = found ?? {
-    status: 404,
-    type: json,
-    body: '{"status":"no such path"}',
-  };
+  const answer = answers.get(path)?.(request) ?? noSuchPath;
+  const { status, type, body } = await Promise.resolve(answer).catch(() => statusAnswer(false));
   reply.shouldKeepAlive &&= request.complete;
   if (status === 401) reply.setHeader('www-authenticate', 'Bearer');
   reply
@@ -97,51 +93,84 @@ const believedMs = 10_000;
  */
 const maxWaitMs = 900;
 
+/** What a probe of the store needs, besides the store. */
+interface ProbeOptions {
+  readonly log: Log;
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number;
+  /** The clock of this process, to compare with the database's. */
+  readonly unixSeconds: () => number;
+  /** Difference of the two from which requests are refused, in seconds. */
+  readonly windowSeconds: number;
+}
+
 /**
  * Tells whether the store is writable, by the last probe. Whoever asks later than a second after it
  * starts the next one, and waits for it, for a moment, only if the last one is too old to be
  * believed. A probe that takes long, or finds its row locked or no connection free, is not a
  * failure: the processes share one database, and a slow one must not take out all of them. A probe
- * also compares `unixSeconds`, the clock of this process, with the database's, and logs if they are
- * more than `windowSeconds` apart. `now` returns milliseconds of a monotonic clock.
+ * also compares the clock of this process with the database's, and logs if they are too far apart.
  */
-export function probeStore(
-  store: Store,
-  log: Log,
-  now: () => number,
-  unixSeconds: () => number,
-  windowSeconds: number,
-): { readonly isWritable: () => Promise<boolean>; readonly isInTime: () => boolean } {
-  const isInTime = () => Math.abs(store.clockDifference()) <= windowSeconds;
-  const reportClock = () => {
-    const difference = store.clockDifference();
-    const where = difference > 0 ? 'ahead of' : 'behind';
-    const problem = `the clock of this machine is ${Math.abs(difference)} s ${where} that of the database`;
-    log({ event: 'clock', problem });
-  };
-  let last = { isWell: true, endedAt: Number.NEGATIVE_INFINITY };
-  let probe: Promise<void> | null = null;
-  const run = async () => {
-    const wasInTime = isInTime();
+export class StoreProbe {
+  readonly #store: Store;
+  readonly #options: ProbeOptions;
+  #isWell = true;
+  /** When the last probe that counts ended, by `now`. */
+  #endedAt = Number.NEGATIVE_INFINITY;
+  /** The probe under way. */
+  #probe: Promise<void> | null = null;
+
+  constructor(store: Store, options: ProbeOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  async isWritable(): Promise<boolean> {
+    if (this.#probe === null && this.#isOlderThan(probeLastsMs)) this.#probe = this.#run();
+    if (this.#probe !== null && this.#isOlderThan(believedMs)) {
+      await atMost(maxWaitMs, this.#probe);
+      if (this.#isOlderThan(believedMs)) return false;
+    }
+    return this.#isWell;
+  }
+
+  /** Whether the clocks were near enough at the last probe. */
+  isInTime(): boolean {
+    return Math.abs(this.#store.clockDifference()) <= this.#options.windowSeconds;
+  }
+
+  /** Whether the last result is older than this, in milliseconds. */
+  #isOlderThan(ms: number): boolean {
+    return this.#options.now() - this.#endedAt > ms;
+  }
+
+  async #run(): Promise<void> {
+    const { log, unixSeconds } = this.#options;
+    const wasInTime = this.isInTime();
     try {
-      await store.check(unixSeconds);
-      if (wasInTime && !isInTime()) reportClock();
-      last = { isWell: true, endedAt: now() };
+      await this.#store.check(unixSeconds);
+      if (wasInTime && !this.isInTime()) this.#reportClock();
+      this.#end(true);
     } catch (error) {
       logFault(log, error);
-      if (!(error instanceof DatabaseBusyError)) last = { isWell: false, endedAt: now() };
+      if (!(error instanceof DatabaseBusyError)) this.#end(false);
     } finally {
-      probe = null;
+      this.#probe = null;
     }
-  };
-  const isWritable = async () => {
-    const isOver = (since: number, ms: number) => now() - since > ms;
-    if (probe === null && isOver(last.endedAt, probeLastsMs)) probe = run();
-    if (probe !== null && isOver(last.endedAt, believedMs)) {
-      await atMost(maxWaitMs, probe);
-      if (isOver(last.endedAt, believedMs)) return false;
-    }
-    return last.isWell;
-  };
-  return { isWritable, isInTime };
+  }
+
+  #end(isWell: boolean): void {
+    this.#isWell = isWell;
+    this.#endedAt = this.#options.now();
+  }
+
+  #reportClock(): void {
+    const difference = this.#store.clockDifference();
+    const seconds = Math.abs(difference);
+    const problem =
+      difference > 0
+        ? `the clock of this machine is ${seconds} s ahead of that of the database`
+        : `the clock of this machine is ${seconds} s behind that of the database`;
+    this.#options.log({ event: 'clock', problem });
+  }
 }

@@ -1,11 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Platform } from '../core/platform/platform.js';
 import { type AdminOperations, createAdmin } from './administration/admin.js';
 import { answerCodes } from './administration/post-codes.js';
 import { type ServerExtension, startServer } from './http/server.js';
 import { limitRate } from './http/token-bucket.js';
 import { foldRepeats, logFault } from './log.js';
 import { countEvents, observeStore, ownMetrics } from './metrics.js';
-import { monitoringOf, probeStore, startMonitoring } from './monitoring.js';
+import { monitoringOf, StoreProbe, startMonitoring } from './monitoring.js';
 import type { CheckedSettings, ServiceHost } from './settings.js';
 import type { Store } from './store/store.js';
 
@@ -27,6 +28,12 @@ export interface Service extends AsyncDisposable {
 
 const secondsOfDay = 86_400;
 
+/** By how much clocks may differ in either direction, in seconds; infinite without a limit. */
+function narrowestWindow({ clock_window_seconds, clock_ahead_seconds }: Platform): number {
+  const windows = [clock_window_seconds, clock_ahead_seconds];
+  return Math.min(...windows.filter((seconds) => typeof seconds === 'number'));
+}
+
 /**
  * @internal Starts the service over a store, which it closes at its end.
  *
@@ -40,23 +47,23 @@ export async function startService(
 ): Promise<Service> {
   const { faults, rateLimit, adminPort, adminTokens = [], version } = settings;
   const { log, end } = foldRepeats(countEvents(settings.log ?? (() => {}), version));
-  const newLimit = () => (rateLimit === undefined ? () => 0 : limitRate(rateLimit, host.steadyNow));
-  const unixSeconds = () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0));
   const { platform } = settings;
-  const windows = [platform.clock_window_seconds, platform.clock_ahead_seconds];
-  const windowSeconds = Math.min(...windows.filter((seconds) => typeof seconds === 'number'));
-  const { isWritable, isInTime } = probeStore(
-    store,
+  const newLimit = () => {
+    if (rateLimit === undefined) return () => 0;
+    return limitRate(rateLimit, host.steadyNow);
+  };
+  const unixSeconds = () => Math.floor(host.now() / 1000 + (faults?.skewSeconds ?? 0));
+  const probe = new StoreProbe(store, {
     log,
-    host.steadyNow,
+    now: host.steadyNow,
     unixSeconds,
-    windowSeconds,
-  );
+    windowSeconds: narrowestWindow(platform),
+  });
   let isStopping = false;
-  const isReady = async () => !isStopping && (await isWritable()) && isInTime();
+  const isReady = async () => !isStopping && (await probe.isWritable()) && probe.isInTime();
   const monitoring = monitoringOf(isReady, () => {
     // For the next scrape: this one does not wait for a database that is away.
-    void isWritable();
+    void probe.isWritable();
     return ownMetrics();
   });
   const adminOf = (actor: string) => createAdmin({ store, actor, platform, ...host });
@@ -73,7 +80,7 @@ export async function startService(
     unixSeconds,
     appLimit: newLimit(),
     failureLimit: newLimit(),
-    isWritable,
+    isWritable: () => probe.isWritable(),
   };
   const server = await startServer(context, monitoring, extension).catch((error) => {
     adminServer?.close();

@@ -31,73 +31,122 @@ import type { StoreOptions } from './store/store.js';
 
 /** Settings of a service. Everything has a default. */
 export interface ServiceSettings {
-  /** The address to listen on. Default: 127.0.0.1. */
+  /**
+   * The address to listen on.
+   *
+   * @default 127.0.0.1
+   */
   readonly host?: string;
-  /** 0, the default, selects a free one. */
+  /**
+   * The port to listen on; 0 selects a free one.
+   *
+   * @default 0
+   */
   readonly port?: number;
   /**
    * What the spec leaves open, as the content of a platform file. Its recipes are those of apps
    * without their own.
+   *
+   * @default that of docs/spec.md
    */
   readonly platform?: PlatformFile;
   /**
    * Maximum number of requests per second of each app, and of refused, unauthenticated requests per
-   * second of each client address; further ones are answered with 42901. Default: no limit.
+   * second of each client address; further ones are answered with 42901.
+   *
+   * @default no limit
    */
   readonly rateLimit?: number;
-  /** Maximum size of a body, in bytes. Default: 64 KiB. */
+  /**
+   * Maximum size of a body, in bytes.
+   *
+   * @default 65536
+   */
   readonly maxBodyBytes?: number;
-  /** Maximum time for a request to arrive, in milliseconds. Default: 30 000. */
+  /**
+   * Maximum time for a request to arrive, in milliseconds.
+   *
+   * @default 30000
+   */
   readonly requestTimeoutMs?: number;
-  /** Faults to inject. Default: none. */
+  /**
+   * Faults to inject.
+   *
+   * @default none
+   */
   readonly faults?: FaultSettings;
   /**
    * Maximum number of open connections; further ones are closed. One other machine that
-   * `trustProxy` does not name has at most a tenth of them. Default: 1000.
+   * `trustProxy` does not name has at most a tenth of them.
+   *
+   * @default 1000
    */
   readonly maxConnections?: number;
   /**
    * Time for which an idle connection is kept, in milliseconds: longer than a balancer keeps it.
-   * Default: 5000.
+   *
+   * @default 5000
    */
   readonly keepAliveMs?: number;
   /**
    * Whether `GET /` shows the last requests, with secrets and personal data masked, to anyone.
-   * Default: only if the service listens on a loopback address.
+   *
+   * @default only if the service listens on a loopback address
    */
   readonly page?: boolean;
   /**
    * Time for which `close` keeps idle connections open, in milliseconds. Requests on them are
-   * answered with `Connection: close`. Default: 0.
+   * answered with `Connection: close`.
+   *
+   * @default 0
    */
   readonly drainMs?: number;
   /**
    * Time for which `close` keeps serving after `/readyz` says that it stops, in milliseconds, so
-   * that load balancers learn of it. Default: 0.
+   * that load balancers learn of it.
+   *
+   * @default 0
    */
   readonly drainDelayMs?: number;
   /**
-   * A port on `host` for `/livez`, `/readyz` and `/metrics`. Default: none; the service then
-   * answers `/metrics` on its own port, to this machine alone. The other two are there in any case.
+   * A port on `host` for `/livez`, `/readyz` and `/metrics`.
+   *
+   * @default none: the service answers `/metrics` on its own port, to this machine alone. The other
+   * two are there in any case.
    */
   readonly adminPort?: number;
-  /** Time for which a line of the audit is kept, in days. Default: 365. */
+  /**
+   * Time for which a line of the audit is kept, in days.
+   *
+   * @default 365
+   */
   readonly auditDays?: number;
   /**
    * With one of them, `POST /codes` on `adminPort` issues codes; at least 16 characters each.
-   * Default: none.
+   *
+   * @default none: nobody can
    */
   readonly adminTokens?: readonly Secret[];
   /**
    * The base URL at which clients reach the service through a proxy, for recipes that sign the URL
-   * (§5). Default: that of the request.
+   * (§5).
+   *
+   * @default that of the request
    */
   readonly publicUrl?: string;
-  /** Addresses of proxies whose `X-Forwarded-For` is believed, as `10.0.0.0/8`. Default: none. */
+  /**
+   * Addresses of proxies whose `X-Forwarded-For` is believed, as `10.0.0.0/8`.
+   *
+   * @default none
+   */
   readonly trustProxy?: readonly string[];
   /** The version of the program, for `/metrics`. */
   readonly version?: string;
-  /** Receives the events of the service: see `createLog`. Default: none. */
+  /**
+   * Receives the events of the service: see `createLog`.
+   *
+   * @default none
+   */
   readonly log?: Log;
 }
 
@@ -126,7 +175,11 @@ export interface ServiceOptions extends ServiceSettings, Partial<ServiceHost>, S
 /** Options of `openAdmin`. */
 export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
   readonly database: string;
-  /** Who acts, for the audit. Default: the user of the operating system. */
+  /**
+   * Who acts, for the audit.
+   *
+   * @default the user of the operating system
+   */
   readonly actor?: string;
 }
 
@@ -135,7 +188,7 @@ const isPort = isWholeNumber(0, 65_535);
 const isTime = isWholeNumber(0, maxTimerMs);
 const areSecrets = isA(
   'an array of Secret',
-  (value) => Array.isArray(value) && value.every((one) => one instanceof Secret),
+  (value) => Array.isArray(value) && value.every((secret) => secret instanceof Secret),
 );
 
 /** The settings that have a number for a default. */
@@ -208,7 +261,7 @@ export type CheckedSettings = Omit<ServiceSettings, 'platform'> &
 
 /** @throws InvalidInputError that names an invalid setting */
 export function checkSettings(settings: ServiceSettings): CheckedSettings {
-  const given = Object.fromEntries(
+  const present = Object.fromEntries(
     Object.entries(settings).filter(([, value]) => value !== undefined),
   );
   const { host = '127.0.0.1' } = settings;
@@ -217,16 +270,16 @@ export function checkSettings(settings: ServiceSettings): CheckedSettings {
   const checked = {
     version: '',
     ...defaults,
-    ...given,
+    ...present,
     host: address,
     ...servedPlatform(settings),
   } as CheckedSettings;
   const { faults } = checked;
   if (faults !== undefined) checkFaults(faults);
   if (checked.publicUrl !== undefined) parseBaseUrl(checked.publicUrl, 'publicUrl');
-  const wrong = checked.trustProxy?.find((cidr) => !isAddressRange(cidr));
-  if (wrong === undefined) return checked;
-  throw new InvalidInputError(`${quoteName(wrong)} is not an address or a range of addresses`, {
+  const invalid = checked.trustProxy?.find((range) => !isAddressRange(range));
+  if (invalid === undefined) return checked;
+  throw new InvalidInputError(`${quoteName(invalid)} is not an address or a range of addresses`, {
     hint: 'Write it as 10.0.0.7, 10.0.0.0/8 or fd00::/8.',
   });
 }
@@ -255,7 +308,9 @@ export function refuseHeaders({ app_sign, sign }: SigningRecipes, label: string)
 
 function isAddressRange(text: string): boolean {
   const [address = '', prefix = '1', ...more] = text.split('/');
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  const bits = version === 6 ? 128 : 32;
   // Not /0: whoever connects could then give any address.
-  return more.length === 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits;
+  return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits;
 }

@@ -27,19 +27,21 @@ import type { CheckedSettings } from './settings.js';
  * How requests fail. Without anything: they are answered with 50001, and not carried out.
  *
  * @example
- * const failure: TestFailure = { operation: 'passback', code: 1001, httpStatus: 429, retryAfter: 1 };
+ * const failure: TestFailure = { operation: 'passback', code: 1001, retryAfter: 1 };
  * testService.failNext(2, failure);
  */
 export interface TestFailure {
-  /** Default: each operation. */
+  /** @default each operation */
   readonly operation?: OperationName;
   /**
-   * A result code: one of this project becomes that of the platform with the same meaning. Default:
-   * 50001.
+   * A result code: one of this project becomes that of the platform with the same meaning.
+   *
+   * @default 50001
    */
   readonly code?: number;
-  /** Default: the first three digits of a code of this project, otherwise 200. */
+  /** @default the first three digits of a code of this project, otherwise 200 */
   readonly httpStatus?: number;
+  /** @default that of the code */
   readonly msg?: string;
   /** `Retry-After` of the answer, in seconds. */
   readonly retryAfter?: number;
@@ -59,7 +61,7 @@ export interface TestFailure {
  * testService.stub(answer, { times: 1 });
  */
 export interface TestAnswer {
-  /** Default: 200. */
+  /** @default 200 */
   readonly httpStatus?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | object;
@@ -67,9 +69,9 @@ export interface TestAnswer {
 
 /** Which requests a stub answers. */
 export interface StubLimits {
-  /** Default: each operation. */
+  /** @default each operation */
   readonly operation?: OperationName;
-  /** Default: unlimited. */
+  /** @default unlimited */
   readonly times?: number;
 }
 
@@ -132,8 +134,9 @@ export function checkStub(answer: unknown, limits: StubLimits): void {
   checkMembers(limitMembers, limits);
 }
 
-const isKnown = (code: number): code is ResultCode =>
-  (resultCodes as readonly number[]).includes(code);
+function isOurs(code: number): code is ResultCode {
+  return (resultCodes as readonly number[]).includes(code);
+}
 
 /** @internal The treatment of a request that fails so. */
 export function failureOf(
@@ -141,18 +144,21 @@ export function failureOf(
   { platform }: Pick<CheckedSettings, 'platform'>,
 ): Fault {
   if (cut !== undefined) return { delayMs, cut };
-  const { code = resultCode.internal, retryAfter } = failure;
-  const refusal = isKnown(code)
-    ? platformRefusal(code, platform.result_codes, platform.http_status)
-    : { code, msg: undefined, httpStatus: 200 };
-  const usual = isKnown(code) ? messageOf(code) : 'error';
-  const { msg = refusal.msg ?? usual, httpStatus = refusal.httpStatus } = failure;
+  const refusal = refusalOf(failure.code ?? resultCode.internal, platform);
+  const { msg = refusal.msg, httpStatus = refusal.httpStatus, retryAfter } = failure;
   const answer: TestAnswer = {
     httpStatus,
     headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
     body: { code: refusal.code, msg, data: refusalData[platform.refusal_data] },
   };
   return { delayMs, answer: httpAnswer(answer) };
+}
+
+/** A code of this project as the platform sends it; any other one as it is. */
+function refusalOf(code: number, { result_codes, http_status }: CheckedSettings['platform']) {
+  if (!isOurs(code)) return { code, msg: 'error', httpStatus: 200 };
+  const refusal = platformRefusal(code, result_codes, http_status);
+  return { ...refusal, msg: refusal.msg ?? messageOf(code) };
 }
 
 /**
@@ -169,27 +175,20 @@ export async function stubbed(
   answer: TestAnswer | (() => unknown),
   settings: Pick<CheckedSettings, 'platform'>,
 ): Promise<Fault> {
-  let given: unknown = answer;
+  if (typeof answer !== 'function') return { answer: httpAnswer(answer) };
   try {
-    if (typeof answer === 'function') {
-      given = await answer();
-      checkMembers(answerMembers, given);
-    }
+    const computed = await answer();
+    checkMembers(answerMembers, computed);
+    return { answer: httpAnswer(computed as TestAnswer) };
   } catch (error) {
     return failureOf({ code: brokenStub, msg: `stub: ${error}` }, settings);
   }
-  return { answer: httpAnswer(given as TestAnswer) };
 }
 
 function httpAnswer({ httpStatus = 200, headers = {}, body }: TestAnswer): HttpAnswer {
-  const isText = typeof body === 'string';
-  const type = isText ? 'text/plain; charset=utf-8' : envelopeContentType;
   // In lower case, one of the test replaces one that every answer has.
-  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-  return {
-    status: httpStatus,
-    type,
-    body: isText ? body : JSON.stringify(body),
-    headers: Object.fromEntries(own),
-  };
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  const answer = { status: httpStatus, headers: Object.fromEntries(entries) };
+  if (typeof body === 'string') return { ...answer, type: 'text/plain; charset=utf-8', body };
+  return { ...answer, type: envelopeContentType, body: JSON.stringify(body) };
 }

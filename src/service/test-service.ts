@@ -17,7 +17,7 @@ import type { NewCode } from './administration/codes.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
 import { type Fault, faultDrawer, injectFaults } from './faults.js';
 import type { HttpExchange } from './http/exchange.js';
-import { parseRequest } from './http/received-request.js';
+import { ParsedRequest } from './http/received-request.js';
 import type { ServerExtension } from './http/server.js';
 import type { Service } from './service.js';
 import {
@@ -49,7 +49,11 @@ export interface TestApp {
 export interface TestServiceOptions
   extends Omit<ServiceOptions, 'now' | 'faults'>,
     Partial<TestApp> {
-  /** Users that the service has after each `reset`. */
+  /**
+   * Users that the service has after each `reset`.
+   *
+   * @default none
+   */
   readonly users?: readonly TestUser[];
 }
 
@@ -110,9 +114,18 @@ export interface TestService extends Service {
         ) => TestAnswer | Promise<TestAnswer>),
     limits?: StubLimits,
   ): void;
-  /** Adds or replaces a user of the app's tenant. */
+  /**
+   * Adds or replaces a user of the app's tenant.
+   *
+   * @throws InvalidInputError that names a field
+   */
   putUser(user: TestUser): Promise<void>;
-  /** Issues a code to a user, and returns it. */
+  /**
+   * Issues a code to a user, and returns it.
+   *
+   * @throws InvalidInputError for an invalid option
+   * @throws NotFoundError (40401)
+   */
   issueCode(unionId: string, options?: CodeOptions): Promise<string>;
   /**
    * Moves the clock forwards, in milliseconds: that of the service, and of clients with
@@ -130,9 +143,15 @@ export interface TestService extends Service {
 
 /** The treatment of the next requests, instead of carrying them out. */
 interface Rule {
+  /** Undefined for both. */
   readonly operation: OperationName | undefined;
+  /** For how many requests more. */
   left: number;
   faultOf(endpoint: Endpoint, exchange: HttpExchange): Fault | Promise<Fault>;
+}
+
+function isFor({ operation }: Rule, endpoint: Endpoint): boolean {
+  return operation === undefined || operation === endpoint.operation;
 }
 
 function decode(
@@ -140,7 +159,7 @@ function decode(
   exchange: HttpExchange,
   settings: CheckedSettings,
 ): Omit<TestRequest, 'answer'> {
-  const { parameters } = parseRequest(endpoint, exchange, settings);
+  const { parameters } = new ParsedRequest(endpoint, exchange, settings);
   return {
     operation: endpoint.operation,
     target: exchange.target,
@@ -197,7 +216,8 @@ export async function startTestService(
   const settings = checkSettings(serviceOptions);
   const requests: TestRequest[] = [];
   const rules: Rule[] = [];
-  let ahead = 0;
+  /** By how much `advanceClock` has moved the clock, in milliseconds. */
+  let aheadMs = 0;
   let faults: FaultSettings | null = null;
   let drawFault: (() => Fault) | null = null;
   let store: Store;
@@ -206,20 +226,20 @@ export async function startTestService(
     return injectFaults(
       responder,
       async (endpoint, exchange) => {
-        const rule = rules.findLast(
-          ({ left, operation = endpoint.operation }) =>
-            left > 0 && operation === endpoint.operation,
-        );
-        if (rule !== undefined) rule.left -= 1;
-        return (await rule?.faultOf(endpoint, exchange)) ?? drawFault?.() ?? {};
+        const rule = rules.findLast((rule) => rule.left > 0 && isFor(rule, endpoint));
+        if (rule === undefined) return drawFault?.() ?? {};
+        rule.left -= 1;
+        return rule.faultOf(endpoint, exchange);
       },
-      (endpoint, exchange, given) => {
-        const answer = given && { httpStatus: given.status, body: given.body };
-        requests.push({ ...decode(endpoint, exchange, settings), answer });
+      (endpoint, exchange, answer) => {
+        requests.push({
+          ...decode(endpoint, exchange, settings),
+          answer: answer && { httpStatus: answer.status, body: answer.body },
+        });
       },
     );
   };
-  const now = () => Date.now() + ahead;
+  const now = () => Date.now() + aheadMs;
   const service = await start(
     { ...serviceOptions, now: () => now() + (faults?.skewSeconds ?? 0) * 1000 },
     extension,
@@ -234,10 +254,10 @@ export async function startTestService(
     get faults() {
       return faults;
     },
-    set faults(given) {
-      if (given !== null) checkFaults(given);
-      faults = given;
-      drawFault = given && faultDrawer(given);
+    set faults(settings) {
+      if (settings !== null) checkFaults(settings);
+      faults = settings;
+      drawFault = settings && faultDrawer(settings);
     },
     failNext(count, failure = {}) {
       if (isCount(count) !== null) {
@@ -270,23 +290,24 @@ export async function startTestService(
         login_device_info,
         ...rest,
       }),
-    async issueCode(unionId, more = {}) {
-      checkMembers(codeMembers, more);
-      return (await admin.issueCode({ tenantCode, unionId, ...more })).code;
+    async issueCode(unionId, options = {}) {
+      checkMembers(codeMembers, options);
+      const { code } = await admin.issueCode({ tenantCode, unionId, ...options });
+      return code;
     },
     async advanceClock(ms) {
       const fault = isAdvance(ms);
       if (fault !== null) throw new InvalidInputError(`advanceClock: what was given ${fault}`);
-      const before = Math.floor(ahead / 1000);
-      ahead += ms;
-      await store.age(Math.floor(ahead / 1000) - before);
+      const before = Math.floor(aheadMs / 1000);
+      aheadMs += ms;
+      await store.age(Math.floor(aheadMs / 1000) - before);
     },
     async reset() {
       await service.reset();
       requests.splice(0);
       rules.splice(0);
       test.faults = null;
-      ahead = 0;
+      aheadMs = 0;
       await admin.createApp(app);
       for (const user of users) await test.putUser(user);
     },

@@ -26,11 +26,11 @@ import {
 export interface NewApp {
   readonly tenantCode: string;
   readonly channel: string;
-  /** Default: random. */
+  /** @default random */
   readonly appKey?: string;
-  /** Default: random. */
+  /** @default random */
   readonly appSecret?: string | Secret;
-  /** Default: the default recipes. */
+  /** @default those of the platform */
   readonly recipes?: { readonly app_sign: RecipeJson; readonly sign: RecipeJson };
 }
 
@@ -75,7 +75,7 @@ export interface AppOperations {
   /** All apps, ordered by key, without the secrets. */
   listApps(): AsyncIterable<ListedApp>;
   /**
-   * Replaces the secret of an app. The old secret stays valid for `overlapSeconds`; default: 0.
+   * Replaces the secret of an app. The old secret stays valid for `overlapSeconds`, by default 0.
    *
    * @throws NotFoundError (40101)
    * @throws InvalidInputError for an invalid overlap

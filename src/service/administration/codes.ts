@@ -26,11 +26,23 @@ import { noSuchUser, subjectOf } from './users.js';
 export interface NewCode {
   readonly tenantCode: string;
   readonly unionId: string;
-  /** The names that the code authorizes to read. Default: everything. */
+  /**
+   * The names that the code authorizes to read.
+   *
+   * @default everything
+   */
   readonly infoNames?: readonly string[];
-  /** Validity in seconds. Default: that of the platform, 300. */
+  /**
+   * Validity in seconds.
+   *
+   * @default that of the platform, 300
+   */
   readonly ttlSeconds?: number;
-  /** Maximum number of uses. Default: that of the platform, 1. */
+  /**
+   * Maximum number of uses.
+   *
+   * @default that of the platform, 1
+   */
   readonly uses?: number | 'unlimited';
 }
 

@@ -11,9 +11,10 @@ import { applyPassback, checkRecordSize } from '../../core/contract/user-record.
 import { randomHex } from '../administration/admin-context.js';
 import type { ServiceContext } from '../context.js';
 import type { App, Obstacle } from '../store/apps.js';
+import type { PassbackRequest } from '../store/operations.js';
 import { authenticate } from './authenticate.js';
 import type { HttpExchange } from './exchange.js';
-import { parseRequest, type ReceivedRequest } from './received-request.js';
+import { ParsedRequest, type ReceivedRequest } from './received-request.js';
 import { RefusedError } from './refusal.js';
 import type { Responder } from './responder.js';
 
@@ -24,8 +25,8 @@ export async function handle(
   context: ServiceContext,
   responder: Responder,
 ): Promise<void> {
-  const received = parseRequest(endpoint, exchange, context.settings);
-  const { parameters } = received;
+  const parsed = new ParsedRequest(endpoint, exchange, context.settings);
+  const { parameters } = parsed;
   exchange.app = context.store.knownApp(parameterText(parameters, 'app_key')) ?? null;
   exchange.operation = endpoint.operation;
   exchange.parameters = parameters;
@@ -33,24 +34,22 @@ export async function handle(
   if (unionId) exchange.user = { by: 'union_id', unionId };
   const deadline = context.store.newDeadline();
   try {
-    const checked = received.check();
-    let app = await identify(checked, exchange, context, deadline);
+    const received = parsed.check();
+    let app = await identify(received, exchange, context, deadline);
     // Its client is gone.
     if (exchange.request.socket.destroyed) return;
     admit(app, parameters, context);
+    const carryOut = operations[endpoint.operation];
     for (;;) {
-      const data = await operations[endpoint.operation](
-        exchange,
-        parameters,
-        app,
-        context,
-        deadline,
-      );
+      const data = await carryOut({ exchange, parameters, app, context, deadline });
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
-      if (data !== 'app changed') return responder.sendData(exchange, data);
+      if (data !== 'app changed') {
+        responder.sendData(exchange, data);
+        return;
+      }
       exchange.app = null;
       exchange.isAuthenticated = false;
-      app = await identify(checked, exchange, context, deadline);
+      app = await identify(received, exchange, context, deadline);
     }
   } catch (error) {
     responder.sendError(exchange, error);
@@ -69,18 +68,19 @@ async function identify(
   { store, settings, unixSeconds }: ServiceContext,
   deadline: number,
 ): Promise<App> {
-  const check = (app: App | null) => {
+  const authenticateAs = (app: App | null) => {
     exchange.app = app;
     const caller = authenticate(request, app, unixSeconds(), settings);
     exchange.isAuthenticated = true;
     return caller;
   };
   try {
-    if (exchange.app) return check(exchange.app);
+    if (exchange.app !== null) return authenticateAs(exchange.app);
   } catch (error) {
     if (!(error instanceof UserInfoError)) throw error;
   }
-  return check(await store.findApp(parameterText(request.parameters, 'app_key'), deadline));
+  const appKey = parameterText(request.parameters, 'app_key');
+  return authenticateAs(await store.findApp(appKey, deadline));
 }
 
 /** @throws RefusedError (42901) */
@@ -99,29 +99,38 @@ function admit(
 /** Size of what stands for a random, and of the ID of a user that a passback creates. */
 const idBytes = 16;
 
-/**
- * Carries out a request of an authenticated app, notes its user, and returns `data` of the answer.
- */
-type Operation = (
-  exchange: HttpExchange,
-  parameters: Parameters,
-  app: App,
-  context: ServiceContext,
-  deadline: number,
-) => Promise<object | Obstacle>;
+/** A request of an authenticated app. */
+interface AdmittedRequest {
+  readonly exchange: HttpExchange;
+  readonly parameters: Parameters;
+  readonly app: App;
+  readonly context: ServiceContext;
+  /** When it has to be answered, by `performance.now()`. */
+  readonly deadline: number;
+}
 
-/** §4.1. Throws a RefusedError (40106). */
-const read: Operation = async (exchange, parameters, app, context, deadline) => {
-  const { platform } = context.settings;
-  const [random, code] = [randomOf(parameters, context), parameterText(parameters, 'code')];
-  const outcome = await context.store.readUser({ app, random, code, deadline });
-  if (typeof outcome === 'string') return outcome;
-  const { unionId } = outcome;
+/** Carries out a request, notes its user, and returns `data` of the answer. */
+type Operation = (request: AdmittedRequest) => Promise<object | Obstacle>;
+
+/**
+ * §4.1.
+ *
+ * @throws RefusedError (40106)
+ */
+const read: Operation = async ({ exchange, parameters, app, context, deadline }) => {
+  const result = await context.store.readUser({
+    app,
+    random: randomOf(parameters, context),
+    code: parameterText(parameters, 'code'),
+    deadline,
+  });
+  if (typeof result === 'string') return result;
+  const { record, infoNames, unionId } = result;
   if (unionId !== null) exchange.user = { by: 'union_id', unionId };
-  if (outcome.record === null) throw new RefusedError(resultCode.codeNotValid);
+  if (record === null) throw new RefusedError(resultCode.codeNotValid);
   const infoName = parameterText(parameters, 'info_name');
   const names = infoName === '' ? null : splitInfoNames(infoName);
-  return readData(outcome.record, names, outcome.infoNames, platform);
+  return readData(record, names, infoNames, context.settings.platform);
 };
 
 /** The random that a request uses up: one of its own where the platform allows a random twice. */
@@ -130,41 +139,55 @@ function randomOf(parameters: Parameters, context: ServiceContext): string {
   return replay === 'allow' ? randomHex(idBytes) : parameterText(parameters, 'random');
 }
 
-/** §4.2. Throws an InvalidInputError (40003 to 40006, 41301) or a RefusedError (40401, 40901). */
-const passback: Operation = async (exchange, parameters, app, context, deadline) => {
+/**
+ * §4.2.
+ *
+ * @throws InvalidInputError (40003 to 40006, 41301)
+ * @throws RefusedError (40401, 40901)
+ */
+const passback: Operation = async ({ exchange, parameters, app, context, deadline }) => {
   const { store } = context;
   const { values, chat_prefix, unknown_user } = context.settings.platform;
   const random = randomOf(parameters, context);
-  const target = { unionId: parameters.get('union_id'), primaryKey: parameters.get('primary_key') };
-  let checked: ReturnType<typeof checkPassback>;
+  let checked: CheckedPassback;
   try {
-    checked = checkPassback(target, () =>
-      parseUserInfo(parameterText(parameters, 'user_info'), maxPassbackKeys),
-    );
+    checked = checkedPassback(parameters);
   } catch (error) {
     // A refused request uses up its random.
     const obstacle = await store.write(({ apps }) => apps.useRandom(app, random), deadline);
     if (obstacle !== null) return obstacle;
     throw error;
   }
-  const storedName = (name: string) => exchangeChatPrefix(name, chat_prefix);
-  const userInfo = new Map([...checked.userInfo].map(([key, value]) => [storedName(key), value]));
   const { user } = checked;
   exchange.user = user;
-  const outcome = await store.passBack({
+  const storedName = (name: string) => exchangeChatPrefix(name, chat_prefix);
+  const userInfo = new Map([...checked.userInfo].map(([key, value]) => [storedName(key), value]));
+  const request: PassbackRequest = {
     app,
     random,
     deadline,
     user: user.by === 'union_id' ? user : { ...user, name: storedName(user.name) },
     change: (record) => checkRecordSize(applyPassback(record, userInfo, values)),
-    ...(unknown_user === 'create' && { newUnionId: randomHex(idBytes) }),
-  });
-  if (outcome === 'no user') throw new RefusedError(resultCode.noSuchUser);
-  if (outcome === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);
-  if (outcome instanceof UserInfoError) throw outcome;
-  if (typeof outcome === 'string') return outcome;
-  exchange.user = { by: 'union_id', unionId: outcome.union_id };
-  return { union_id: outcome.union_id };
+  };
+  const result = await store.passBack(
+    unknown_user === 'create' ? { ...request, newUnionId: randomHex(idBytes) } : request,
+  );
+  if (result === 'no user') throw new RefusedError(resultCode.noSuchUser);
+  if (result === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);
+  if (result instanceof UserInfoError) throw result;
+  if (typeof result === 'string') return result;
+  exchange.user = { by: 'union_id', unionId: result.union_id };
+  return { union_id: result.union_id };
 };
+
+type CheckedPassback = ReturnType<typeof checkPassback>;
+
+/** @throws InvalidInputError (40003 to 40006, 41301) */
+function checkedPassback(parameters: Parameters): CheckedPassback {
+  const target = { unionId: parameters.get('union_id'), primaryKey: parameters.get('primary_key') };
+  return checkPassback(target, () =>
+    parseUserInfo(parameterText(parameters, 'user_info'), maxPassbackKeys),
+  );
+}
 
 const operations: Readonly<Record<OperationName, Operation>> = { read, passback };

@@ -22,20 +22,6 @@ import { countPairs, type DecodedPair, decodePairs } from '../../core/support/pe
 import type { CheckedSettings } from '../settings.js';
 import type { HttpExchange } from './exchange.js';
 
-/** A parsed request that may break rules. */
-interface ParsedRequest {
-  /**
-   * The parameters of the endpoint's table, each from its place; values that cannot be decoded have
-   * a placeholder.
-   */
-  readonly parameters: Parameters;
-  /**
-   * @throws InvalidInputError 41301, then 40001 for a missing parameter, then 40002 for a malformed
-   * one
-   */
-  check(): ReceivedRequest;
-}
-
 /** A request whose parameters conform to §4 and §8. */
 export interface ReceivedRequest {
   readonly endpoint: Endpoint;
@@ -50,69 +36,117 @@ export interface ReceivedRequest {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const unreadable = '\ufffd';
 
-/**
- * Parses a request whose body was read. It never throws: `check` reports the errors, in order.
- */
-export function parseRequest(
-  endpoint: Endpoint,
-  exchange: HttpExchange,
-  { publicUrl, platform }: Pick<CheckedSettings, 'publicUrl' | 'platform'>,
-): ParsedRequest {
-  const { path, query: queryText, request } = exchange;
-  const { text: bodyText, fault: bodyFault } = parseBody(endpoint, exchange);
-  const hasTooMany = countPairs(queryText) + countPairs(bodyText) > maxParameters;
-  const queryPairs = hasTooMany ? [] : decodePairs(queryText);
-  const formPairs = hasTooMany ? [] : decodePairs(bodyText);
-  const parameters = new Map<string, string>();
-  const places = [['query', queryPairs] as const, ['form', formPairs] as const];
-  for (const [place, pairs] of places) {
-    for (const [name, value] of pairs) {
-      if (name === null || parameters.has(name) || placeOf(endpoint, name) !== place) continue;
-      parameters.set(name, value ?? unreadable);
-    }
+/** A parsed request that may break rules. */
+export class ParsedRequest {
+  /**
+   * The parameters of the endpoint's table, each from its place; values that cannot be decoded have
+   * a placeholder.
+   */
+  readonly parameters: Parameters;
+  readonly #endpoint: Endpoint;
+  readonly #exchange: HttpExchange;
+  readonly #settings: ParserSettings;
+  readonly #body: FormBody;
+  readonly #hasTooMany: boolean;
+  readonly #query: readonly DecodedPair[];
+  readonly #form: readonly DecodedPair[];
+
+  /** The body was read. It throws nothing: `check` reports the errors, in order. */
+  constructor(endpoint: Endpoint, exchange: HttpExchange, settings: ParserSettings) {
+    this.#endpoint = endpoint;
+    this.#exchange = exchange;
+    this.#settings = settings;
+    this.#body = parseBody(endpoint, exchange);
+    const count = countPairs(exchange.query) + countPairs(this.#body.text);
+    this.#hasTooMany = count > maxParameters;
+    this.#query = this.#hasTooMany ? [] : decodePairs(exchange.query);
+    this.#form = this.#hasTooMany ? [] : decodePairs(this.#body.text);
+    this.parameters = this.#parametersOfTable();
   }
-  const check = () => {
-    if (hasTooMany) {
+
+  /**
+   * @throws InvalidInputError 41301, then 40001 for a missing parameter, then 40002 for a malformed
+   * one
+   */
+  check(): ReceivedRequest {
+    const endpoint = this.#endpoint;
+    const { parameters } = this;
+    if (this.#hasTooMany) {
       throw new InvalidInputError(`the request has more than ${maxParameters} parameters`, {
         resultCode: resultCode.tooLarge,
       });
     }
-    // A parameter in the wrong place is not missing.
-    const anywhere = [...queryPairs, ...formPairs].map(
-      ([name, value]) => [name ?? '', value ?? unreadable] as const,
-    );
-    const required = bodyFault === null ? endpoint : withoutForm(endpoint);
-    checkRequired(required, new Map([...anywhere, ...parameters]));
-    if (bodyFault !== null) throw new InvalidInputError(bodyFault);
-    const host = addressedHost(request);
-    const query = decoded(queryPairs);
-    const form = decoded(formPairs).map(([name, value]): Param => [name, value, 'form']);
+    this.#checkRequired();
+    const host = addressedHost(this.#exchange.request);
+    const query = decoded(this.#query);
+    const form = decoded(this.#form).map(([name, value]): Param => [name, value, 'form']);
     const params = [...query, ...form];
     collectParameters(params);
-    // The signatures do not cover the place: in the other place, a parameter would be signed but
-    // ignored.
-    for (const [place, pairs] of [['query', query] as const, ['form', form] as const]) {
-      for (const [name] of pairs) {
-        const isIgnored =
-          platform.unknown_parameters === 'ignore' && placeOf(endpoint, name) === undefined;
-        if (!isIgnored) checkPlace(endpoint, place, name);
-      }
-    }
+    this.#checkPlaces('query', query);
+    this.#checkPlaces('form', form);
     checkParameters(endpoint, parameters);
-    checkScope(parameterText(parameters, 'scope'), platform.scopes);
-    const body = hasForm(endpoint) ? bodyText : null;
+    checkScope(parameterText(parameters, 'scope'), this.#settings.platform.scopes);
     const signable = {
       method: endpoint.method,
-      url: `${publicUrl?.replace(/(?<!\/)\/+$/, '') ?? `http://${host}`}${path}`,
-      query: queryText,
+      url: this.#baseUrl(host) + this.#exchange.path,
+      query: this.#exchange.query,
       params,
-      body,
+      body: hasForm(endpoint) ? this.#body.text : null,
       extra: {},
     };
     return { endpoint, parameters, signable, form };
-  };
-  return { parameters, check };
+  }
+
+  /** Without a slash at its end. */
+  #baseUrl(host: string): string {
+    const { publicUrl } = this.#settings;
+    return publicUrl === undefined ? `http://${host}` : publicUrl.replace(/(?<!\/)\/+$/, '');
+  }
+
+  /** The first of each name counts; a second one is refused. */
+  #parametersOfTable(): Parameters {
+    const parameters = new Map<string, string>();
+    const add = (place: Parameter['in'], pairs: readonly DecodedPair[]) => {
+      for (const [name, value] of pairs) {
+        if (name === null || parameters.has(name)) continue;
+        if (placeOf(this.#endpoint, name) !== place) continue;
+        parameters.set(name, value ?? unreadable);
+      }
+    };
+    add('query', this.#query);
+    add('form', this.#form);
+    return parameters;
+  }
+
+  /** @throws InvalidInputError for a missing parameter, or for a body that is no form */
+  #checkRequired(): void {
+    // A parameter in the wrong place is not missing.
+    const anywhere = [...this.#query, ...this.#form].map(
+      ([name, value]) => [name ?? '', value ?? unreadable] as const,
+    );
+    const { fault } = this.#body;
+    const required = fault === null ? this.#endpoint : withoutForm(this.#endpoint);
+    checkRequired(required, new Map([...anywhere, ...this.parameters]));
+    if (fault !== null) throw new InvalidInputError(fault);
+  }
+
+  /**
+   * The signatures do not cover the place: in the other place, a parameter would be signed but
+   * ignored.
+   *
+   * @throws InvalidInputError for a parameter of the other place, and for an unknown one unless the
+   * platform ignores it
+   */
+  #checkPlaces(place: Parameter['in'], params: readonly Param[]): void {
+    const ignoresUnknown = this.#settings.platform.unknown_parameters === 'ignore';
+    for (const [name] of params) {
+      if (ignoresUnknown && placeOf(this.#endpoint, name) === undefined) continue;
+      checkPlace(this.#endpoint, place, name);
+    }
+  }
 }
+
+type ParserSettings = Pick<CheckedSettings, 'publicUrl' | 'platform'>;
 
 /** The `Host` header. RFC 9112 §3.2: an invalid one is ambiguous. */
 function addressedHost({ headers, socket }: IncomingMessage): string {
@@ -126,19 +160,24 @@ function checkScope(scope: string, scopes: Platform['scopes']): void {
   if (scope === '' || scopes === 'any' || scopes.includes(scope)) return;
   throw new InvalidInputError(
     `scope ${quoteName(scope)} is not understood; it can be ${scopes.join(', ')}`,
-    {
-      detail: 'scopeNotAccepted',
-    },
+    { detail: 'scopeNotAccepted' },
   );
 }
 
+/** The text of a body, and why it is not a form, or `null`. */
+interface FormBody {
+  readonly text: string;
+  readonly fault: string | null;
+}
+
 /** Only for endpoints with form parameters; a missing content type counts as form. */
-function parseBody(endpoint: Endpoint, { request: { headers }, body }: HttpExchange) {
+function parseBody(endpoint: Endpoint, { request, body }: HttpExchange): FormBody {
   if (!hasForm(endpoint)) return { text: '', fault: null };
-  const { type, charset } = parseContentType(headers['content-type'] || formContentType);
+  const { type, charset } = parseContentType(request.headers['content-type'] || formContentType);
   if (type !== formContentType) return { text: '', fault: `the body is not ${formContentType}` };
-  if (charset !== 'utf-8')
+  if (charset !== 'utf-8') {
     return { text: '', fault: `the body is in ${quoteName(charset)}, not in UTF-8` };
+  }
   try {
     return { text: utf8.decode(body), fault: null };
   } catch {
@@ -149,9 +188,10 @@ function parseBody(endpoint: Endpoint, { request: { headers }, body }: HttpExcha
 /** In lower case; the default charset is UTF-8. */
 function parseContentType(text: string): { readonly type: string; readonly charset: string } {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
-  const found = parameters.map((parameter) => /^charset\s*=\s*(.*)$/s.exec(parameter)?.[1]);
-  const charset = found.find((value) => value !== undefined)?.replace(/^"(.*)"$/, '$1') ?? 'utf-8';
-  return { type, charset: charset === 'utf8' ? 'utf-8' : charset };
+  const values = parameters.map((parameter) => /^charset\s*=\s*(.*)$/s.exec(parameter)?.[1]);
+  const charset = values.find((value) => value !== undefined)?.replace(/^"(.*)"$/, '$1');
+  if (charset === undefined || charset === 'utf8') return { type, charset: 'utf-8' };
+  return { type, charset };
 }
 
 function placeOf(endpoint: Endpoint, name: string): Parameter['in'] | undefined {

@@ -44,7 +44,11 @@ export type NamedUser =
  * for await (const { actor, subject } of service.admin.listAudit(filter)) console.log(actor, subject);
  */
 export interface AuditFilter {
-  /** Default: 100. */
+  /**
+   * Maximum number of lines.
+   *
+   * @default 100
+   */
   readonly limit?: number | 'unlimited';
   /** Unix time in seconds. */
   readonly since?: number;

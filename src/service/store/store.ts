@@ -264,23 +264,34 @@ function differenceTo(time: number, before: number, after: number): number {
 /** Options of the store. */
 export interface StoreOptions {
   /**
-   * A SQLite file, which is created if missing, `:memory:` (the default), or the URL of a
-   * PostgreSQL database.
+   * A SQLite file, which is created if missing, `:memory:`, or the URL of a PostgreSQL database.
+   *
+   * @default ':memory:'
    */
   readonly database?: string;
   /**
    * Keys that encrypt the secrets of apps in the database (AES-256-GCM), 32 bytes each in base64 or
-   * hex: the first encrypts, all of them decrypt. Default: none; the secrets are stored as they
-   * are.
+   * hex: the first encrypts, all of them decrypt.
+   *
+   * @default none: the secrets are stored as they are
    */
   readonly masterKeys?: readonly Secret[];
-  /** PostgreSQL: maximum number of connections. Default: 10. */
+  /**
+   * PostgreSQL: maximum number of connections.
+   *
+   * @default 10
+   */
   readonly poolSize?: number;
-  /** Whether a missing database or missing tables are created. Default: true. */
+  /**
+   * Whether a missing database or missing tables are created.
+   *
+   * @default true
+   */
   readonly create?: boolean;
   /**
-   * Whether the tables of an older version are brought up to date, rather than refused. Default:
-   * true.
+   * Whether the tables of an older version are brought up to date, rather than refused.
+   *
+   * @default true
    */
   readonly upgrade?: boolean;
 }

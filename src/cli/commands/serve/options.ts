@@ -72,7 +72,7 @@ export function parseFaults(text: string): Faults {
     if (read === undefined || value === '') throw new InvalidArgumentError(faultsInWords);
     faults = { ...faults, ...read(value) };
   }
-  if (sharesOf(faults).reduce((sum, [, share]) => sum + share, 0) <= 1) return faults;
+  if (sharesOf(faults).reduce((sum, { share }) => sum + share, 0) <= 1) return faults;
   throw new InvalidArgumentError(
     `${Object.values(exclusiveFaults).join(', ')} add up to more than 100%.`,
   );
