@@ -2,7 +2,11 @@ import type { UserInfoClientOptions } from '../../client/call/options.js';
 import { parseProxy, proxyFor } from '../../client/call/proxy.js';
 import { isLoopback } from '../../core/contract/base-url.js';
 import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
-import { describeOrigin, settingNames } from '../../core/profiles/flags-and-environment.js';
+import {
+  describeOrigin,
+  type Setting,
+  settingNames,
+} from '../../core/profiles/flags-and-environment.js';
 import type { Settings } from '../../core/profiles/settings.js';
 import { Secret } from '../../core/signing/secret.js';
 import { type Io, readNamedFile } from '../io.js';
@@ -18,7 +22,7 @@ export async function networkOptions(
     'base_url' | 'allow_http' | 'ca_file' | 'client_cert' | 'client_key' | 'proxy'
   >,
   env: Io['env'],
-): Promise<Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'cert' | 'key' | 'proxy'>> {
+): Promise<Readonly<NetworkOptions>> {
   const { allow_http, ca_file, client_cert, client_key } = settings;
   const proxy = proxyOf(settings, env);
   const isArgument = settings.proxy?.origin.kind === 'flag';
@@ -28,17 +32,22 @@ export async function networkOptions(
       hint: 'Leave it out.',
     });
   }
-  return {
-    allowHttp: allow_http !== null,
-    ...(ca_file === null
-      ? {}
-      : { extraCa: await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS) }),
-    ...(client_cert === null && client_key === null
-      ? {}
-      : await readClientCertificate(client_cert, client_key)),
-    ...(proxy === null ? {} : { proxy: proxy.address }),
-  };
+  const options: NetworkOptions = { allowHttp: allow_http !== null };
+  if (ca_file !== null) options.extraCa = await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS);
+  if (client_cert !== null || client_key !== null)
+    Object.assign(options, await readClientCertificate(client_cert, client_key));
+  if (proxy !== null) options.proxy = proxy.address;
+  return options;
 }
+
+type NetworkOptions = {
+  -readonly [Name in
+    | 'allowHttp'
+    | 'extraCa'
+    | 'cert'
+    | 'key'
+    | 'proxy']?: UserInfoClientOptions[Name];
+};
 
 /**
  * The proxy of the settings, else of the environment, and what names it; `null` if there is none.
@@ -75,41 +84,50 @@ export function showProxy(address: string): string {
   return address.replace(/^(\w+:\/\/)?.*@/, '$1****@');
 }
 
-/**
- * The text of a file that a setting names, and the name of both in messages. Throws an
- * InvalidInputError.
- */
-async function readSetting(setting: Settings['ca_file'], what: string) {
-  if (setting === null) return [undefined, what] as const;
-  const label = `${what} ${quoteName(setting.value)} (${describeOrigin(setting.origin)})`;
-  const text = await readNamedFile(setting.value, label, {
-    isKept: setting.origin.kind === 'profile',
-  });
-  return [text, label] as const;
+/** The text of a file that a setting names, and its name in messages. */
+interface SettingFile {
+  readonly text: string;
+  readonly label: string;
+}
+
+/** @throws InvalidInputError for a file that cannot be read */
+async function readSettingFile(
+  { value, origin }: Setting<string>,
+  what: string,
+): Promise<SettingFile> {
+  const label = `${what} ${quoteName(value)} (${describeOrigin(origin)})`;
+  const text = await readNamedFile(value, label, { isKept: origin.kind === 'profile' });
+  return { text, label };
 }
 
 /**
  * @throws InvalidInputError if one of the two is missing or cannot be read, or they are not a pair
  */
 async function readClientCertificate(
-  cert: Settings['client_cert'],
-  key: Settings['client_cert'],
+  cert: Setting<string> | null,
+  key: Setting<string> | null,
 ): Promise<{ readonly cert: string; readonly key: Secret }> {
-  const [certText, certLabel] = await readSetting(cert, 'the client certificate');
-  const [keyText, keyLabel] = await readSetting(key, 'the client key');
+  const certName = 'the client certificate';
+  const keyName = 'the client key';
+  const certFile = cert && (await readSettingFile(cert, certName));
+  const keyFile = key && (await readSettingFile(key, keyName));
   const { checkClientCertificate } = await import('../../client/call/tls-trust.js');
-  const pair = checkClientCertificate(certText, keyText, [certLabel, keyLabel]);
+  const pair = checkClientCertificate(certFile?.text, keyFile?.text, {
+    cert: certFile?.label ?? certName,
+    key: keyFile?.label ?? keyName,
+  });
   return { cert: pair.cert, key: new Secret(pair.key) };
 }
 
 /** Adds NODE_EXTRA_CA_CERTS, which Node ignores if authorities are given explicitly. */
 async function readAuthorities(
-  file: NonNullable<Settings['ca_file']>,
-  extra: string | undefined,
+  file: Setting<string>,
+  extraFile: string | undefined,
 ): Promise<string> {
-  const [ours = '', label] = await readSetting(file, 'the CA file');
+  const { text, label } = await readSettingFile(file, 'the CA file');
   const { checkAuthorities } = await import('../../client/call/tls-trust.js');
-  checkAuthorities(ours, label);
-  if (!extra) return ours;
-  return `${ours}\n${await readNamedFile(extra, `the file ${quoteName(extra)} (NODE_EXTRA_CA_CERTS)`)}`;
+  checkAuthorities(text, label);
+  if (!extraFile) return text;
+  const extraLabel = `the file ${quoteName(extraFile)} (NODE_EXTRA_CA_CERTS)`;
+  return `${text}\n${await readNamedFile(extraFile, extraLabel)}`;
 }

@@ -24,6 +24,7 @@ export interface Answer<Data = Record<string, unknown>> {
    * that the `Content-Type` names it is converted, and from a `Content-Encoding` decompressed.
    */
   readonly body: Uint8Array;
+  /** The HTTP status: it does not decide whether the answer is a success. */
   readonly httpStatus: number;
   readonly headers: AnswerHeaders;
   /** The `Date` header of the answer, for comparing clocks. */
@@ -62,7 +63,8 @@ export interface WireAnswer {
 /** The first value of a header; `name` is in lower case. */
 export function headerOf(headers: AnswerHeaders, name: string): string | undefined {
   const value = headers[name];
-  return typeof value === 'object' ? value[0] : value;
+  if (typeof value === 'object') return value[0];
+  return value;
 }
 
 /**

@@ -44,7 +44,7 @@ interface NewAttempt {
  * One request in flight: the handler of its answer. `done` is called once, unless it is cancelled.
  */
 export class Attempt implements DispatchHandler {
-  readonly #given: NewAttempt;
+  readonly #attempt: NewAttempt;
   readonly #sender: Sender;
   readonly #endpoint: Endpoint;
   /** `null` while a signer has not returned its signature. */
@@ -61,11 +61,11 @@ export class Attempt implements DispatchHandler {
   /** Whether the request is being written to a connection, or was: it may have arrived. */
   hasStarted = false;
 
-  private constructor(given: NewAttempt) {
-    this.#given = given;
-    this.#sender = given.sender;
-    this.#endpoint = given.request.endpoint;
-    this.#headersSent = given.sender.headersWith(given.headers);
+  private constructor(attempt: NewAttempt) {
+    this.#attempt = attempt;
+    this.#sender = attempt.sender;
+    this.#endpoint = attempt.request.endpoint;
+    this.#headersSent = attempt.sender.headersWith(attempt.headers);
   }
 
   /**
@@ -74,15 +74,16 @@ export class Attempt implements DispatchHandler {
    * @throws InvalidInputError for a request that breaks a rule of §4 or §8, or one that a
    * dispatcher of the caller rejects
    */
-  static send(given: NewAttempt): Attempt {
-    const attempt = new Attempt(given);
-    const signed = given.sender.signAttempt(given.request);
-    if (!isPromise(signed)) attempt.#dispatch(signed);
-    else {
+  static send(newAttempt: NewAttempt): Attempt {
+    const attempt = new Attempt(newAttempt);
+    const signed = newAttempt.sender.signAttempt(newAttempt.request);
+    if (isPromise(signed)) {
       signed.then(
         (request) => attempt.#dispatchLater(request),
         (cause) => attempt.#unsent(cause),
       );
+    } else {
+      attempt.#dispatch(signed);
     }
     return attempt;
   }
@@ -106,8 +107,8 @@ export class Attempt implements DispatchHandler {
     if (this.#isOver) return;
     this.#isOver = true;
     const hint = 'Its error is the cause; try again when it returns a signature.';
-    const error = cause instanceof InvalidInputError ? cause : undefined;
-    this.#failed(notProvided('the signer', error?.message ?? 'failed', hint, cause));
+    const fault = cause instanceof InvalidInputError ? cause.message : 'failed';
+    this.#failed(notProvided('the signer', fault, hint, cause));
   }
 
   #dispatch(request: SignedRequest): void {
@@ -118,8 +119,8 @@ export class Attempt implements DispatchHandler {
     try {
       // undici follows no redirect: a signed URL belongs to one host.
       const dispatched: DispatchedRequest = {
-        origin: sender.origin,
-        path: sender.pathPrefix + target,
+        origin: sender.address.origin,
+        path: sender.address.pathPrefix + target,
         method: this.#endpoint.method,
         headers: body === null ? this.#headersSent.withoutForm : this.#headersSent.withForm,
         body,
@@ -191,7 +192,14 @@ export class Attempt implements DispatchHandler {
         this.#answered({ httpStatus: this.#httpStatus, headers, body }, this.#request);
     } catch (cause) {
       // undici would swallow the error, and the request would never end.
-      this.#failed(this.#notEnvelope('answered, but handling the answer failed', cause));
+      this.#failed(
+        new NoAnswerError(`${this.#sender.host} answered, but handling the answer failed`, {
+          reason: 'not-envelope',
+          received: true,
+          hint: 'The cause says why; whether the request was carried out is not known.',
+          cause,
+        }),
+      );
     }
   }
 
@@ -203,9 +211,14 @@ export class Attempt implements DispatchHandler {
 
   #toNoAnswerError(error: Error): NoAnswerError {
     const { host, connections, wasAnswered } = this.#sender;
-    const mayWantCertificate = connections.mayWantCertificate && !wasAnswered;
-    const [endpoint, started] = [this.#endpoint, this.hasStarted];
-    return toNoAnswerError(error, { ...connections, host, started, endpoint, mayWantCertificate });
+    return toNoAnswerError(error, {
+      isOwn: connections.isOwn,
+      mayWantCertificate: connections.mayWantCertificate && !wasAnswered,
+      host,
+      proxy: connections.proxy,
+      started: this.hasStarted,
+      endpoint: this.#endpoint,
+    });
   }
 
   #grow(size: number): void {
@@ -214,21 +227,17 @@ export class Attempt implements DispatchHandler {
     this.#body = larger;
   }
 
+  /** Abandons an answer of more bytes than are read; `bytes` is NaN if their number is not known. */
   #refuseBeyond(bytes: number): void {
-    if (bytes > maxAnswerBytes)
-      this.#abandon(this.#notEnvelope(`answered with more than ${maxAnswerBytes} bytes`));
-  }
-
-  #notEnvelope(what: string, cause?: unknown): NoAnswerError {
-    return new NoAnswerError(`${this.#sender.host} ${what}`, {
-      reason: 'not-envelope',
-      received: true,
-      hint:
-        cause === undefined
-          ? `${this.#endpoint.doubt} Check that the base URL is that of the service.`
-          : 'The cause says why; whether the request was carried out is not known.',
-      cause,
-    });
+    if (Number.isNaN(bytes) || bytes <= maxAnswerBytes) return;
+    const { host } = this.#sender;
+    this.#abandon(
+      new NoAnswerError(`${host} answered with more than ${maxAnswerBytes} bytes`, {
+        reason: 'not-envelope',
+        received: true,
+        hint: `${this.#endpoint.doubt} Check that the base URL is that of the service.`,
+      }),
+    );
   }
 
   /** Ends the attempt: the request is not written if it was not yet. */
@@ -244,7 +253,7 @@ export class Attempt implements DispatchHandler {
     const sender = this.#sender;
     const retryAfterMs = parseRetryAfter(answer.headers, sender.now());
     const { hide } = this.#headersSent;
-    const parsed = parseAnswer(answer, request, this.#given.number, sender, hide);
+    const parsed = parseAnswer(answer, request, this.#attempt.number, sender, hide);
     const outcome = this.#describe(parsed, retryAfterMs);
     sender.hooks.call('onResponse', () => ({
       ...this.#event(request),
@@ -252,18 +261,17 @@ export class Attempt implements DispatchHandler {
       durationMs: this.#durationMs(),
     }));
     const isOutdated = sender.isOutdated(outcome, this.#sentAt);
-    this.#given.done({ outcome, retryAfterMs, isOutdated });
+    this.#attempt.done({ outcome, retryAfterMs, isOutdated });
   }
 
   #failed(error: NoAnswerError | CancelledError): void {
-    const isCancelled = error instanceof CancelledError;
-    this.#reportNoAnswer(isCancelled ? 'cancelled' : error.reason, error);
-    if (!isCancelled)
-      this.#given.done({
-        outcome: this.#describe(error),
-        retryAfterMs: undefined,
-        isOutdated: false,
-      });
+    if (error instanceof CancelledError) {
+      this.#reportNoAnswer('cancelled', error);
+      return;
+    }
+    this.#reportNoAnswer(error.reason, error);
+    const outcome = this.#describe(error);
+    this.#attempt.done({ outcome, retryAfterMs: undefined, isOutdated: false });
   }
 
   /** Sets the details of an error. */
@@ -271,7 +279,7 @@ export class Attempt implements DispatchHandler {
     if (isSuccess(outcome)) return outcome;
     outcome.withDetails({
       operation: this.#endpoint.operation,
-      attempts: this.#given.number,
+      attempts: this.#attempt.number,
       requestId: this.requestId,
       retryable: mayRetry(this.#endpoint, outcome),
       retryAfterMs,
@@ -302,9 +310,9 @@ export class Attempt implements DispatchHandler {
       operation,
       method,
       url,
-      attempt: this.#given.number,
+      attempt: this.#attempt.number,
       requestId: request.random,
-      context: this.#given.context,
+      context: this.#attempt.context,
       parameters: showParameters(request),
     };
   }
@@ -323,12 +331,12 @@ export function timedOut(
   limitMs: number,
   received: boolean,
 ): NoAnswerError {
+  const message = `${host} did not answer within ${limitMs} ms`;
+  if (received) {
+    const hint = `${endpoint.doubt} Increase the timeout, or check that the base URL is right and the service is up.`;
+    return new NoAnswerError(message, { reason: 'timeout', received, hint });
+  }
   const route = connections.proxy === null ? 'the network' : 'the proxy';
-  return new NoAnswerError(`${host} did not answer within ${limitMs} ms`, {
-    reason: 'timeout',
-    received,
-    hint: received
-      ? `${endpoint.doubt} Increase the timeout, or check that the base URL is right and the service is up.`
-      : `The request was not sent: check the base URL, ${route}, and that the service is up.`,
-  });
+  const hint = `The request was not sent: check the base URL, ${route}, and that the service is up.`;
+  return new NoAnswerError(message, { reason: 'timeout', received, hint });
 }

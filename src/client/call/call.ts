@@ -27,40 +27,94 @@ export async function makeCall(
   options: CallOptions,
   end: AbortController,
 ): Promise<Answer> {
-  const { endpoint } = request;
-  const { operation, doubt } = endpoint;
-  const { signal, context } = options;
-  const headers = callHeaders(options.headers);
-  const limitMs = options.timeoutMs ?? sender.options.timeoutMs ?? clientDefaults.timeoutMs;
-  const deadline = performance.now() + limitMs;
+  return new PendingCall(sender, request, options, end).run();
+}
+
+/** A call until its outcome is final. */
+class PendingCall {
+  readonly #sender: Sender;
+  readonly #request: PlainRequest;
+  readonly #options: CallOptions;
+  readonly #end: AbortController;
+  /** The headers of the call, by their names in lower case. */
+  readonly #headers: ReadonlyMap<string, string>;
+  /** Maximum duration of the call, in milliseconds. */
+  readonly #limitMs: number;
+  /** When it has to be over, of `performance.now()`, in milliseconds. */
+  readonly #deadline: number;
   /** Number of requests sent. */
-  let attempts = 0;
+  #attempts = 0;
   /** `random` of the last one. */
-  let requestId: string | undefined;
+  #requestId: string | undefined;
   /** Whether the service may have acted on one of them. */
-  let received = false;
+  #received = false;
+
+  /** @throws InvalidInputError for invalid headers */
+  constructor(sender: Sender, request: PlainRequest, options: CallOptions, end: AbortController) {
+    this.#sender = sender;
+    this.#request = request;
+    this.#options = options;
+    this.#end = end;
+    this.#headers = callHeaders(options.headers);
+    this.#limitMs = options.timeoutMs ?? sender.options.timeoutMs ?? clientDefaults.timeoutMs;
+    this.#deadline = performance.now() + this.#limitMs;
+  }
+
+  /** @throws RejectedError, NoAnswerError, CancelledError, InvalidInputError */
+  async run(): Promise<Answer> {
+    const { signal, context } = this.#options;
+    const { operation } = this.#request.endpoint;
+    if (signal?.aborted) throw this.#failure(new CancelledError(signal.reason, false));
+    const timer = setTimeout(() => this.#end.abort(timeOut), this.#limitMs);
+    const cancel = () => this.#end.abort(signal?.reason);
+    // As fetch does: any number of calls may have one signal.
+    if (signal instanceof EventTarget) setMaxListeners(0, signal);
+    signal?.addEventListener('abort', cancel);
+    try {
+      const trace = { operation, baseUrl: this.#sender.baseUrl, context };
+      return await traceCall(trace, () => this.#untilSettled());
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
 
   /** Sends the request until its outcome is final. */
-  async function untilSettled(): Promise<Answer> {
-    const maxAttempts = options.attempts ?? sender.options.attempts ?? clientDefaults.attempts;
+  async #untilSettled(): Promise<Answer> {
     for (;;) {
       await noticeClosedConnections();
-      const isPrepared = await prepare();
-      const result = end.signal.aborted ? null : await sendOnce();
-      if (result === null) throw failure(endedEarly(isPrepared));
+      const isPrepared = await this.#prepare();
+      if (this.#end.signal.aborted) throw this.#failure(this.#endedEarly(isPrepared));
+      const result = await this.#sendOnce();
+      if (result === null) throw this.#failure(this.#endedEarly(isPrepared));
       const { outcome, retryAfterMs, isOutdated } = result;
-      received ||= !isOutdated && mayHaveActed(outcome);
-      const delayMs = pauseBefore(attempts + 1, retryAfterMs);
-      const isLast =
-        attempts >= maxAttempts ||
-        !(isOutdated || mayRetry(endpoint, outcome)) ||
-        performance.now() + delayMs >= deadline;
+      this.#received ||= !isOutdated && mayHaveActed(outcome);
       if (isSuccess(outcome)) return outcome;
-      if (isLast) throw judged(outcome);
-      const event = { operation, attempt: attempts, requestId, context, delayMs, error: outcome };
-      sender.hooks.call('onRetry', () => event);
-      await sleep(delayMs, undefined, { signal: end.signal }).catch(() => {}); // an early end is noticed above
+      const delayMs = pauseBefore(this.#attempts + 1, retryAfterMs);
+      if (!this.#isRetried(result, delayMs)) throw this.#judged(outcome);
+      this.#reportRetry(outcome, delayMs);
+      // An early end is noticed above.
+      await sleep(delayMs, undefined, { signal: this.#end.signal }).catch(() => {});
     }
+  }
+
+  /** Whether another attempt follows after a pause of `delayMs` milliseconds. */
+  #isRetried({ outcome, isOutdated }: AttemptResult, delayMs: number): boolean {
+    const { attempts = this.#sender.options.attempts ?? clientDefaults.attempts } = this.#options;
+    if (this.#attempts >= attempts) return false;
+    if (performance.now() + delayMs >= this.#deadline) return false;
+    return isOutdated || mayRetry(this.#request.endpoint, outcome);
+  }
+
+  #reportRetry(error: RejectedError | NoAnswerError, delayMs: number): void {
+    this.#sender.hooks.call('onRetry', () => ({
+      operation: this.#request.endpoint.operation,
+      attempt: this.#attempts,
+      requestId: this.#requestId,
+      context: this.#options.context,
+      delayMs,
+      error,
+    }));
   }
 
   /**
@@ -69,88 +123,92 @@ export async function makeCall(
    * @returns whether they are there
    * @throws NoAnswerError if a function that returns one fails
    */
-  async function prepare(): Promise<boolean> {
-    const fetched = sender.prepare();
+  async #prepare(): Promise<boolean> {
+    const fetched = this.#sender.prepare();
     if (fetched === undefined) return true;
-    let isHere = false;
+    const { signal } = this.#end;
+    let isFetched = false;
     const noticed = fetched.then(() => {
-      isHere = true;
+      isFetched = true;
     });
     noticed.catch(() => {}); // after the end of the call nobody waits for it
     try {
-      if (!end.signal.aborted) await Promise.race([noticed, once(end.signal, 'abort')]);
+      if (!signal.aborted) await Promise.race([noticed, once(signal, 'abort')]);
     } catch (error) {
-      if (error instanceof NoAnswerError) throw failure(error);
+      if (error instanceof NoAnswerError) throw this.#failure(error);
       throw error;
     }
-    return isHere;
+    return isFetched;
+  }
+
+  /** The result of one attempt; `null` if the call had to end. */
+  #sendOnce(): Promise<AttemptResult | null> {
+    const { signal } = this.#end;
+    const { attemptTimeoutMs = this.#sender.options.attemptTimeoutMs ?? this.#limitMs } =
+      this.#options;
+    this.#attempts += 1;
+    return new Promise((resolve) => {
+      let isOver = false;
+      let timer: NodeJS.Timeout | undefined;
+      const done = (result: AttemptResult | null) => {
+        isOver = true;
+        this.#requestId = result?.outcome.requestId ?? this.#requestId;
+        clearTimeout(timer);
+        resolve(result);
+      };
+      const attempt = Attempt.send({
+        sender: this.#sender,
+        request: this.#request,
+        headers: this.#headers,
+        number: this.#attempts,
+        done,
+        context: this.#options.context,
+      });
+      const abandon = () => {
+        if (isOver) return;
+        this.#received ||= attempt.hasStarted;
+        this.#requestId = attempt.requestId ?? this.#requestId;
+        if (signal.reason === timeOut) attempt.timeOut(this.#limitMs);
+        else attempt.cancel();
+        done(null);
+      };
+      if (attemptTimeoutMs < this.#limitMs)
+        timer = setTimeout(() => attempt.timeOut(attemptTimeoutMs), attemptTimeoutMs);
+      // A hook may have aborted the signal.
+      if (signal.aborted) abandon();
+      else signal.addEventListener('abort', abandon);
+    });
   }
 
   /** The error of a call that was cancelled, or took too long. */
-  function endedEarly(isPrepared: boolean): CancelledError | NoAnswerError {
-    const { reason } = end.signal;
-    if (reason !== timeOut)
-      return new CancelledError(reason, received, received ? doubt : undefined);
-    return isPrepared
-      ? timedOut(sender, endpoint, limitMs, received)
-      : didNotReturn(sender.awaited, limitMs);
+  #endedEarly(isPrepared: boolean): CancelledError | NoAnswerError {
+    const { endpoint } = this.#request;
+    const { reason } = this.#end.signal;
+    if (reason !== timeOut) {
+      const hint = this.#received ? endpoint.doubt : undefined;
+      return new CancelledError(reason, this.#received, hint);
+    }
+    if (!isPrepared) return didNotReturn(this.#sender.awaited, this.#limitMs);
+    return timedOut(this.#sender, endpoint, this.#limitMs, this.#received);
   }
 
   /** The outcome of the last attempt. */
-  function judged(outcome: RejectedError | NoAnswerError): RejectedError | NoAnswerError {
-    judge(outcome, endpoint, received);
-    leadToCaller(outcome, judged);
+  #judged(outcome: RejectedError | NoAnswerError): RejectedError | NoAnswerError {
+    judge(outcome, this.#request.endpoint, this.#received);
+    leadToCaller(outcome, this.#judged);
     return outcome;
   }
 
   /** Sets the details of an error that is not the outcome of an attempt. */
-  function failure(error: CancelledError | NoAnswerError): CancelledError | NoAnswerError {
-    if (error instanceof NoAnswerError) judge(error, endpoint, received);
-    const retryable = !error.received || endpoint.repeatable;
-    return error.withDetails({ operation, attempts, requestId, retryable });
-  }
-
-  /** `null` if the call had to end. */
-  function sendOnce(): Promise<AttemptResult | null> {
-    const { attemptTimeoutMs = sender.options.attemptTimeoutMs ?? limitMs } = options;
-    attempts += 1;
-    return new Promise((resolve) => {
-      let isOver = false;
-      let attemptTimer: NodeJS.Timeout | undefined;
-      const done = (result: AttemptResult | null) => {
-        isOver = true;
-        requestId = result?.outcome.requestId ?? requestId;
-        clearTimeout(attemptTimer);
-        resolve(result);
-      };
-      const attempt = Attempt.send({ sender, request, headers, number: attempts, done, context });
-      const abandon = () => {
-        if (isOver) return;
-        received ||= attempt.hasStarted;
-        requestId = attempt.requestId ?? requestId;
-        if (end.signal.reason === timeOut) attempt.timeOut(limitMs);
-        else attempt.cancel();
-        done(null);
-      };
-      if (attemptTimeoutMs < limitMs)
-        attemptTimer = setTimeout(() => attempt.timeOut(attemptTimeoutMs), attemptTimeoutMs);
-      // A hook may have aborted the signal.
-      if (end.signal.aborted) abandon();
-      else end.signal.addEventListener('abort', abandon);
+  #failure(error: CancelledError | NoAnswerError): CancelledError | NoAnswerError {
+    const { endpoint } = this.#request;
+    if (error instanceof NoAnswerError) judge(error, endpoint, this.#received);
+    return error.withDetails({
+      operation: endpoint.operation,
+      attempts: this.#attempts,
+      requestId: this.#requestId,
+      retryable: !error.received || endpoint.repeatable,
     });
-  }
-
-  if (signal?.aborted) throw failure(new CancelledError(signal.reason, false));
-  const timer = setTimeout(() => end.abort(timeOut), limitMs);
-  const cancel = () => end.abort(signal?.reason);
-  // As fetch does: any number of calls may have one signal.
-  if (signal instanceof EventTarget) setMaxListeners(0, signal);
-  signal?.addEventListener('abort', cancel);
-  try {
-    return await traceCall({ operation, baseUrl: sender.baseUrl, context }, untilSettled);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', cancel);
   }
 }
 

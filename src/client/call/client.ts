@@ -9,7 +9,7 @@ import {
   callMembers,
   type DerivedOptions,
   derivedMembers,
-  type UserInfoClientOptions,
+  type SenderOptions,
 } from './options.js';
 import type { PlainRequest } from './request.js';
 import { Sender } from './sender.js';
@@ -32,16 +32,18 @@ export class CallClient extends Sender implements AsyncDisposable {
   #closing: Promise<void> | null = null;
 
   /** @throws InvalidInputError, RecipeError as that of `UserInfoClient` */
-  constructor(options: UserInfoClientOptions, origin?: CallClient) {
+  constructor(options: SenderOptions, origin?: CallClient) {
     super(options, origin);
     this.#origin = origin;
   }
 
+  /** @throws InvalidInputError, RecipeError as `withOptions` of `UserInfoClient` */
   withOptions(options: DerivedOptions): CallClient {
     checkMembers(derivedMembers, options);
     return new CallClient({ ...this.options, ...options }, this);
   }
 
+  /** Waits for the calls and runs under way, then closes the connections; `force` ends them now. */
   close({ force = false }: { readonly force?: boolean } = {}): Promise<void> {
     if (this.#closing === null) {
       for (const work of this.#underWay.keys()) work.stop?.();
@@ -57,7 +59,12 @@ export class CallClient extends Sender implements AsyncDisposable {
     return this.close();
   }
 
-  /** Signs a request without sending it. */
+  /**
+   * Signs a request without sending it.
+   *
+   * @throws InvalidInputError, also if a signer returns a promise; NoAnswerError if a function of
+   * the caller fails
+   */
   sign(request: PlainRequest): WireRequest {
     try {
       const signed = this.signAttempt(request);
@@ -74,7 +81,11 @@ export class CallClient extends Sender implements AsyncDisposable {
     }
   }
 
-  /** Sends a request, with further attempts where they are safe. */
+  /**
+   * Sends a request, with further attempts where they are safe.
+   *
+   * @throws InvalidInputError, RejectedError, NoAnswerError, CancelledError
+   */
   async send(request: PlainRequest, options: CallOptions = {}): Promise<Answer> {
     checkMembers(callMembers, options);
     this.refuseIfClosed();

@@ -2,9 +2,10 @@ import { setMaxListeners } from 'node:events';
 import { request } from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';
 import { buildConnector, Pool } from 'undici';
-import { isLoopback } from '../../core/contract/base-url.js';
+import type { ServiceAddress } from '../../core/contract/base-url.js';
+import { withoutUndefined } from '../../core/support/without-undefined.js';
 import type { Dispatcher } from './dispatcher.js';
-import { clientDefaults, type UserInfoClientOptions } from './options.js';
+import { clientDefaults, type SenderOptions } from './options.js';
 import { type HttpProxy, parseProxy } from './proxy.js';
 import { secureContextWith } from './tls-trust.js';
 import { TunnelError } from './transport-errors.js';
@@ -33,49 +34,29 @@ export interface Connections {
  *
  * @throws InvalidInputError for an invalid address of a proxy, or an invalid certificate or key
  */
-export function openConnections(baseUrl: string, options: UserInfoClientOptions): Connections {
-  const { cert, proxy: address } = options;
+export function openConnections(address: ServiceAddress, options: SenderOptions): Connections {
+  if (options.dispatcher !== undefined) return connectionsOf(options.dispatcher);
   const {
     connectTimeoutMs = clientDefaults.connectTimeoutMs,
     connections = clientDefaults.connections,
   } = options;
-  if (options.dispatcher !== undefined) {
-    const { dispatcher } = options;
-    const drop = async () => {};
-    return {
-      dispatcher,
-      proxy: null,
-      isForwarded: false,
-      mayWantCertificate: false,
-      isOwn: false,
-      drop,
-    };
-  }
   const ended = new AbortController();
   setMaxListeners(0, ended.signal);
-  const { signal } = ended;
-  const service = new URL(baseUrl);
-  const isHere = isLoopback(service.hostname);
-  const connect = {
+  const connect = withoutUndefined({
     timeout: connectTimeoutMs,
-    signal,
+    signal: ended.signal,
     rejectUnauthorized: true, // explicit: the default depends on NODE_TLS_REJECT_UNAUTHORIZED
-    ...(isHere ? { lookup: lookUpLoopback } : {}),
+    lookup: address.isLoopback ? lookUpLoopback : undefined,
     secureContext: secureContextWith(options),
-  };
-  const given = address === undefined ? null : parseProxy(address);
-  const proxy = isHere ? null : given;
-  const isForwarded = proxy !== null && service.protocol === 'http:';
-  const pool = new Pool(isForwarded ? proxy.url : service.origin, {
-    ...limits,
-    connections,
-    connect: proxy === null || isForwarded ? connect : tunnelThrough(proxy, service, connect),
   });
+  const configured = options.proxy === undefined ? null : parseProxy(options.proxy);
+  const proxy = address.isLoopback ? null : configured;
+  const { pool, dispatcher, isForwarded } = openPool(address.url, proxy, connections, connect);
   return {
-    dispatcher: isForwarded ? forwardedBy(proxy, service, pool) : pool,
+    dispatcher,
     proxy,
     isForwarded,
-    mayWantCertificate: service.protocol === 'https:' && cert === undefined,
+    mayWantCertificate: address.url.protocol === 'https:' && options.cert === undefined,
     isOwn: true,
     async drop() {
       ended.abort();
@@ -84,16 +65,56 @@ export function openConnections(baseUrl: string, options: UserInfoClientOptions)
   };
 }
 
+/** The connections of a dispatcher of the caller, which is not closed. */
+function connectionsOf(dispatcher: Dispatcher): Connections {
+  return {
+    dispatcher,
+    proxy: null,
+    isForwarded: false,
+    mayWantCertificate: false,
+    isOwn: false,
+    async drop() {},
+  };
+}
+
+type ConnectOptions = buildConnector.BuildOptions & { readonly timeout: number };
+
+/** A pool of connections, and the dispatcher that sends the requests of the client over it. */
+interface OpenPool extends Pick<Connections, 'dispatcher' | 'isForwarded'> {
+  readonly pool: Pool;
+}
+
+/** Opens a pool to the service: directly, through a proxy that forwards, or through its tunnels. */
+function openPool(
+  service: URL,
+  proxy: HttpProxy | null,
+  connections: number,
+  connect: ConnectOptions,
+): OpenPool {
+  if (proxy === null) {
+    const pool = new Pool(service.origin, { ...limits, connections, connect });
+    return { pool, dispatcher: pool, isForwarded: false };
+  }
+  if (service.protocol === 'http:') {
+    const pool = new Pool(proxy.url, { ...limits, connections, connect });
+    return { pool, dispatcher: forwardedBy(proxy, service, pool), isForwarded: true };
+  }
+  const tunnel = tunnelThrough(proxy, service, connect);
+  const pool = new Pool(service.origin, { ...limits, connections, connect: tunnel });
+  return { pool, dispatcher: pool, isForwarded: false };
+}
+
 /** Sends requests to a proxy that forwards them: they name the whole URL (RFC 9112, 3.2.2). */
 function forwardedBy(
   { token }: HttpProxy,
   { origin, host }: URL,
   pool: Pool,
 ): Connections['dispatcher'] {
-  const added = ['host', host, ...(token === undefined ? [] : ['proxy-authorization', token])];
+  const additional = ['host', host];
+  if (token !== undefined) additional.push('proxy-authorization', token);
   return {
     dispatch({ path, headers, ...options }, handler) {
-      const allHeaders = [...(headers as string[]), ...added];
+      const allHeaders = [...headers, ...additional];
       return pool.dispatch({ ...options, path: origin + path, headers: allHeaders }, handler);
     },
   };
@@ -107,31 +128,25 @@ function forwardedBy(
 function tunnelThrough(
   proxy: HttpProxy,
   service: URL,
-  options: buildConnector.BuildOptions & { readonly timeout: number },
+  options: ConnectOptions,
 ): buildConnector.connector {
-  const open = buildConnector(options);
+  const connect = buildConnector(options);
   const { protocol, host, hostname, port } = new URL(proxy.url);
-  const address = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port };
+  const proxyAddress = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port };
+  const authority = `${service.hostname}:${service.port || 443}`;
   return (target, done) => {
     const fail = (error: Error) => done(error, null);
-    open(address, (error, socket) => {
-      if (error !== null) return fail(isConnectionLoss(error) ? closedUnanswered(error) : error);
-      askForTunnel(
-        socket,
-        `${service.hostname}:${service.port || 443}`,
-        proxy,
-        options.timeout,
-      ).then(() => {
-        open({ ...target, httpSocket: socket }, (fault, secured) => {
-          if (fault === null) done(null, secured);
-          else
-            fail(
-              isConnectionLoss(fault)
-                ? new TunnelError('opened a tunnel and closed it', fault)
-                : fault,
-            );
+    connect(proxyAddress, (connectError, socket) => {
+      if (connectError !== null) {
+        fail(orTunnelError(connectError, closedUnanswered));
+        return;
+      }
+      const secure = () =>
+        connect({ ...target, httpSocket: socket }, (secureError, secured) => {
+          if (secureError === null) done(null, secured);
+          else fail(orTunnelError(secureError, closedTunnel));
         });
-      }, fail);
+      askForTunnel(socket, authority, proxy, options.timeout).then(secure, fail);
     });
   };
 }
@@ -147,14 +162,16 @@ function askForTunnel(
   limitMs: number,
 ): Promise<void> {
   return new Promise<void>((resolve, reject) => {
-    const connection = { connection: 'keep-alive', 'proxy-connection': 'keep-alive' };
-    const credentials = token === undefined ? {} : { 'proxy-authorization': token };
-    const headers = { host: authority, ...connection, ...credentials };
-    const asked = request({
+    const connectRequest = request({
       createConnection: () => socket,
       method: 'CONNECT',
       path: authority,
-      headers,
+      headers: withoutUndefined({
+        host: authority,
+        connection: 'keep-alive',
+        'proxy-connection': 'keep-alive',
+        'proxy-authorization': token,
+      }),
     });
     const limit = setTimeout(
       () => fail(new TunnelError(`did not answer within ${limitMs} ms`)),
@@ -165,25 +182,34 @@ function askForTunnel(
       socket.destroy();
       reject(error);
     };
-    asked.on('error', (cause) =>
-      fail(
-        isConnectionLoss(cause)
-          ? closedUnanswered(cause)
-          : new TunnelError('answered with something that is not HTTP', cause),
-      ),
-    );
-    asked.on('connect', ({ statusCode = 0 }, _, head) => {
-      if (statusCode < 200 || statusCode > 299) return fail(TunnelError.refused(statusCode));
+    connectRequest.on('error', (cause) => {
+      if (isConnectionLoss(cause)) fail(closedUnanswered(cause));
+      else fail(new TunnelError('answered with something that is not HTTP', cause));
+    });
+    connectRequest.on('connect', ({ statusCode = 0 }, _, head) => {
+      if (statusCode < 200 || statusCode > 299) {
+        fail(TunnelError.refused(statusCode));
+        return;
+      }
       clearTimeout(limit);
       socket.unshift(head);
       resolve();
     });
-    asked.end();
+    connectRequest.end();
   });
+}
+
+/** The error of a connection; that of one which the proxy closed says so. */
+function orTunnelError(error: Error, closed: (cause: Error) => TunnelError): Error {
+  return isConnectionLoss(error) ? closed(error) : error;
 }
 
 function closedUnanswered(cause: Error): TunnelError {
   return new TunnelError('closed the connection without an answer', cause);
+}
+
+function closedTunnel(cause: Error): TunnelError {
+  return new TunnelError('opened a tunnel and closed it', cause);
 }
 
 function isConnectionLoss({ code }: NodeJS.ErrnoException): boolean {

@@ -44,7 +44,8 @@ const maxCodings = 5;
 function inflate(bytes: Buffer, options: ZlibOptions): Buffer {
   const [method = 0, flags = 0] = bytes;
   const hasHeader = (method & 0x0f) === 8 && (method * 256 + flags) % 31 === 0;
-  return hasHeader ? zlib().inflateSync(bytes, options) : zlib().inflateRawSync(bytes, options);
+  if (hasHeader) return zlib().inflateSync(bytes, options);
+  return zlib().inflateRawSync(bytes, options);
 }
 
 /** Undoes the content codings, the last one first (RFC 9110, 8.4), or returns why it cannot. */
@@ -75,14 +76,20 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 function decodeCharset(body: Buffer, headers: AnswerHeaders): DecodedBody {
   if (isAscii(body) && !body.includes(0)) return { body, text: body.toString('latin1') };
   const named = charsetOf(headers);
-  // "iso-8859-1" may be a default of the server, which says nothing; other charsets are meant.
-  const decoders = named?.encoding === 'windows-1252' ? [utf8, named] : [named ?? utf8, utf8];
-  for (const decoder of decoders) {
+  for (const decoder of decodersFor(named)) {
     const text = decode(decoder, body);
     if (text !== null) return { text, body: decoder === utf8 ? body : Buffer.from(text) };
   }
   const damage = `a body that is not ${named?.encoding ?? 'UTF-8'}`;
   return { body, text: new TextDecoder().decode(body), damage };
+}
+
+/** The decoders that are tried, the likeliest first; `named` is that of the charset of the answer. */
+function decodersFor(named: typeof utf8 | null): readonly (typeof utf8)[] {
+  if (named === null) return [utf8];
+  // "iso-8859-1" may be a default of the server, which says nothing; other charsets are meant.
+  if (named.encoding === 'windows-1252') return [utf8, named];
+  return [named, utf8];
 }
 
 /** The decoder of the charset of `Content-Type`; `null` for UTF-8, and for an unknown one. */
@@ -94,7 +101,8 @@ function charsetOf(headers: AnswerHeaders): typeof utf8 | null {
     const decoder = new TextDecoder(label, { fatal: true });
     // Its superset: Node's decoder of GBK takes bytes that are not text.
     if (decoder.encoding === 'gbk') return new TextDecoder('gb18030', { fatal: true });
-    return decoder.encoding === utf8.encoding ? null : decoder;
+    if (decoder.encoding === utf8.encoding) return null;
+    return decoder;
   } catch {
     return null;
   }

@@ -88,8 +88,9 @@ export abstract class CallError extends UserInfoError {
 
   /** @internal Says before the hint that the call may have been carried out. */
   inDoubt(doubt: string): void {
-    const hint = this.hint === undefined ? doubt : `${doubt} ${this.hint}`;
-    Object.assign(this, { hint });
+    const sentences = [doubt];
+    if (this.hint !== undefined) sentences.push(this.hint);
+    Object.assign(this, { hint: sentences.join(' ') });
     addHidden(this, { doubt });
   }
 }
@@ -180,20 +181,33 @@ export type RejectionDetails = Partial<CallDetails> & {
     | { readonly resultCode: number; readonly means?: ResultCodeName }
   );
 
-/** The answer of the service with a code. */
-function answerOf({
-  means,
-  resultCode: code = resultCode[means ?? 'internal'],
-  msg = ownResultCodes.get(code)?.msg ?? '',
-  httpStatus = ownResultCodes.has(code) ? httpStatusOf(code as ResultCode) : 200,
-  headers = {},
-  attempts = 1,
-  requestId = 'made-by-a-test',
-}: RejectionDetails): Answer {
+/** The answer of the service with a code, as a test of a program describes it. */
+function answerOf(rejection: RejectionDetails): Answer {
+  const {
+    means = 'internal',
+    headers = {},
+    attempts = 1,
+    requestId = 'made-by-a-test',
+  } = rejection;
+  const { resultCode: code = resultCode[means] } = rejection;
+  const { msg = ownResultCodes.get(code)?.msg ?? '', httpStatus = statusOf(code) } = rejection;
   const envelope = { code, msg, data: {} };
-  const body = Buffer.from(JSON.stringify(envelope));
-  const date = undefined;
-  return { envelope, data: {}, body, httpStatus, headers, date, requestId, attempts, warnings: [] };
+  return {
+    envelope,
+    data: {},
+    body: Buffer.from(JSON.stringify(envelope)),
+    httpStatus,
+    headers,
+    date: undefined,
+    requestId,
+    attempts,
+    warnings: [],
+  };
+}
+
+function statusOf(code: number): number {
+  if (!ownResultCodes.has(code)) return 200;
+  return httpStatusOf(code as ResultCode);
 }
 
 /**
@@ -228,10 +242,11 @@ export class RejectedError extends CallError {
   constructor(rejection: RejectionDetails);
   /** @internal `resultCodes` are those of the service. */
   constructor(answer: Answer, resultCodes: ResultCodeTable);
-  constructor(given: RejectionDetails | Answer, resultCodes: ResultCodeTable = ownResultCodes) {
-    const answer = 'envelope' in given ? given : answerOf(given);
+  constructor(rejection: RejectionDetails | Answer, resultCodes: ResultCodeTable = ownResultCodes) {
+    const isAnswer = 'envelope' in rejection;
+    const answer = isAnswer ? rejection : answerOf(rejection);
     const { code, msg } = answer.envelope;
-    const means = 'envelope' in given ? undefined : given.means;
+    const means = isAnswer ? undefined : rejection.means;
     const entry = means === undefined ? resultCodes.get(code) : entryOf(resultCode[means]);
     super(`the service answered ${code} ${msg === '' ? 'without a msg' : quoteName(msg)}`, {
       hint: entry?.hint ?? 'The code is not in the table: ask the operator.',
@@ -241,19 +256,11 @@ export class RejectedError extends CallError {
     this.msg = msg;
     this.httpStatus = answer.httpStatus;
     addHidden(this, { answer, headers: answer.headers, entry });
-    if ('envelope' in given) return;
-    const {
-      operation = 'read',
-      retryable = mayRepeat(entry, endpointNamed[operation].repeatable),
-    } = given;
+    if (isAnswer) return; // `withDetails` follows
+    const { operation = 'read', retryAfterMs } = rejection;
+    const { retryable = mayRepeat(entry, endpointNamed[operation].repeatable) } = rejection;
     const { attempts, requestId } = answer;
-    this.withDetails({
-      operation,
-      retryable,
-      attempts,
-      requestId,
-      retryAfterMs: given.retryAfterMs,
-    });
+    this.withDetails({ operation, retryable, attempts, requestId, retryAfterMs });
     if (entry?.retry === 'repeatable') this.inDoubt(endpointNamed[operation].doubt);
   }
 }
@@ -308,14 +315,10 @@ export class CancelledError extends CallError {
   readonly received: boolean;
 
   /** `cause` is the reason of the signal. */
-  constructor(
-    cause: unknown,
-    received: boolean,
-    hint = received
-      ? 'Whether the request was carried out is not known.'
-      : 'The request was not carried out.',
-  ) {
-    super('cancelled', { cause, hint });
+  constructor(cause: unknown, received: boolean, hint?: string) {
+    const doubt = 'Whether the request was carried out is not known.';
+    const outcome = received ? doubt : 'The request was not carried out.';
+    super('cancelled', { cause, hint: hint ?? outcome });
     this.received = received;
   }
 }
@@ -352,7 +355,6 @@ export type UserInfoFailure =
  * if (isUserInfoFailure(error) && error.code === 'REJECTED') console.error(error.means, error.msg);
  */
 export function isUserInfoFailure(error: unknown): error is UserInfoFailure {
-  return [CallError, InvalidInputError, RetryLaterError, RecipeError].some(
-    (one) => error instanceof one,
-  );
+  const classes = [CallError, InvalidInputError, RetryLaterError, RecipeError];
+  return classes.some((errorClass) => error instanceof errorClass);
 }

@@ -6,77 +6,90 @@ import type { HeaderProvider, UserInfoClientOptions } from './options.js';
 import { callProvider, notProvided } from './renewed-value.js';
 import { RequestHeaders } from './wire-request.js';
 
-type GivenHeaders = NonNullable<UserInfoClientOptions['headers']>;
+/** The option `headers`: a value, or a function that returns it, by the name of the header. */
+type HeaderOptions = NonNullable<UserInfoClientOptions['headers']>;
+
+/** Returns the headers of every request; a promise if a function of the caller returns one. */
+type HeaderFetch = (isRefused: boolean) => RequestHeaders | Promise<RequestHeaders>;
 
 /**
  * The headers of every request; `needed` are the names of those that the platform needs.
  *
  * @returns the headers, or a function that returns them with the values of functions
- * @throws InvalidInputError for a header that is needed and is not given
+ * @throws InvalidInputError for a header that is needed and has no value
  */
 export function headerSource(
   needed: readonly string[],
-  given: GivenHeaders,
-): RequestHeaders | ((isRefused: boolean) => RequestHeaders | Promise<RequestHeaders>) {
-  const headers = distinct(given);
-  const names = headers.map(([name]) => name.toLowerCase());
-  const missing = needed.find((name) => !names.includes(name.toLowerCase()));
-  if (missing !== undefined) {
-    throw new InvalidInputError(`the platform needs the header ${missing}`, {
-      hint: `Give its value in the option headers: {${JSON.stringify(missing)}: value}.`,
-    });
+  options: HeaderOptions,
+): RequestHeaders | HeaderFetch {
+  checkHeaderNames(Object.keys(options), 'the option headers');
+  refuseMissing(needed, Object.keys(options));
+  const fixed = new Map<string, string>();
+  const providers = new Map<string, HeaderProvider>();
+  for (const [name, value] of Object.entries(options)) {
+    if (typeof value === 'function') providers.set(name, value);
+    else fixed.set(name.toLowerCase(), headerText(name, value));
   }
-  const isFunction = (header: readonly [string, unknown]): header is [string, HeaderProvider] =>
-    typeof header[1] === 'function';
-  const functions = headers.filter(isFunction);
-  const fixed = texts(headers.filter((header) => !isFunction(header)));
-  if (functions.length === 0) return new RequestHeaders(fixed);
-  const withValues = (values: readonly string[]) =>
-    new RequestHeaders(
-      new Map([
-        ...fixed,
-        ...functions.map(([name], index) => [name.toLowerCase(), values[index] ?? ''] as const),
-      ]),
-    );
-  return (isRefused) => {
-    const values = functions.map(([name, provide]) => {
-      const what = `the function of the header ${name.toLowerCase()}`;
-      const parse = (value: unknown) => {
-        try {
-          return textOf(name, value);
-        } catch (cause) {
-          const hint = 'Its error is the cause; try again when it returns the value.';
-          throw notProvided(what, 'returned no value of a header', hint, cause);
-        }
-      };
-      return callProvider(what, () => provide(isRefused), parse);
-    });
-    return values.some(isPromise)
-      ? Promise.all(values).then(withValues)
-      : withValues(values as string[]);
+  if (providers.size === 0) return new RequestHeaders(fixed);
+  const names = [...providers.keys()].map((name) => name.toLowerCase());
+  const withValues = (values: readonly string[]) => {
+    const provided = names.map((name, index) => [name, values[index] ?? ''] as const);
+    return new RequestHeaders(new Map([...fixed, ...provided]));
   };
+  return (isRefused) => {
+    const values = [...providers].map(([name, provide]) => callFor(name, provide, isRefused));
+    if (values.some(isPromise)) return Promise.all(values).then(withValues);
+    return withValues(values as string[]);
+  };
+}
+
+/** @throws InvalidInputError for a header that the platform needs and that is not set */
+function refuseMissing(needed: readonly string[], names: readonly string[]): void {
+  const lowerCase = names.map((name) => name.toLowerCase());
+  const missing = needed.find((name) => !lowerCase.includes(name.toLowerCase()));
+  if (missing === undefined) return;
+  throw new InvalidInputError(`the platform needs the header ${missing}`, {
+    hint: `Give its value in the option headers: {${JSON.stringify(missing)}: value}.`,
+  });
+}
+
+/**
+ * Calls the function of a header.
+ *
+ * @throws NoAnswerError with the reason `secret`, as its promise does
+ */
+function callFor(
+  name: string,
+  provide: HeaderProvider,
+  isRefused: boolean,
+): string | Promise<string> {
+  const what = `the function of the header ${name.toLowerCase()}`;
+  const parse = (value: unknown) => {
+    try {
+      return headerText(name, value);
+    } catch (cause) {
+      const hint = 'Its error is the cause; try again when it returns the value.';
+      throw notProvided(what, 'returned no value of a header', hint, cause);
+    }
+  };
+  return callProvider(what, () => provide(isRefused), parse);
 }
 
 /**
  * The headers of one call or run, by their names in lower case.
  *
- * @throws InvalidInputError
+ * @throws InvalidInputError for an invalid name or value, or a name that is there twice
  */
-export function callHeaders(given: GivenHeaders = {}): ReadonlyMap<string, string> {
-  return texts(distinct(given));
+export function callHeaders(
+  options: Readonly<Record<string, string | Secret>> = {},
+): ReadonlyMap<string, string> {
+  checkHeaderNames(Object.keys(options), 'the option headers');
+  const entries = Object.entries(options);
+  return new Map(entries.map(([name, value]) => [name.toLowerCase(), headerText(name, value)]));
 }
 
-/** @throws InvalidInputError for the name of no header, or one that is given twice */
-function distinct(given: GivenHeaders): (readonly [name: string, value: GivenHeaders[string]])[] {
-  checkHeaderNames(Object.keys(given), 'the option headers');
-  return Object.entries(given);
-}
-
-function texts(headers: readonly (readonly [name: string, value: unknown])[]): Map<string, string> {
-  return new Map(headers.map(([name, value]) => [name.toLowerCase(), textOf(name, value)]));
-}
-
-function textOf(name: string, value: unknown): string {
+/** @throws InvalidInputError for a value that is neither text nor a Secret, or is not valid */
+function headerText(name: string, value: unknown): string {
   const label = `the option headers: ${quoteName(name)}`;
   const text = value instanceof Secret ? value.reveal() : value;
   if (typeof text !== 'string')

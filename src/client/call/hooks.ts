@@ -173,27 +173,38 @@ const messages = {
  * The hooks and the logger of one client. An error in one of them never ends a call, a run or the
  * process.
  */
-export function hooksOf(hooks: ClientHooks & { readonly logger?: Logger }) {
-  const { logger } = hooks;
-  const warned = new Set<WarningType>();
+export class Hooks {
+  readonly #hooks: ClientHooks;
+  readonly #logger: Logger | undefined;
+  readonly #warned = new Set<WarningType>();
 
-  /**
-   * Calls a function of the caller at once; what it throws, or a promise that it returns, does not
-   * affect the call.
-   */
-  function guard(what: string, call: () => unknown): void {
-    (async () => call())().catch((error: unknown) =>
-      warn(
-        'UserInfoHookWarning',
-        `${what} of a UserInfoClient failed: ${textOf(error)}; its calls are not affected`,
-      ),
-    );
+  constructor(hooks: ClientHooks & { readonly logger?: Logger }) {
+    this.#hooks = hooks;
+    this.#logger = hooks.logger;
+  }
+
+  /** Calls the logger and a hook, if there are any, each with an event that `event` returns. */
+  call<Name extends keyof ClientHooks>(
+    name: Name,
+    event: () => Parameters<Required<ClientHooks>[Name]>[0],
+  ): void {
+    const hooks = this.#hooks;
+    const logger = this.#logger;
+    const hook = hooks[name] as ((event: unknown) => unknown) | undefined;
+    if (logger !== undefined) {
+      this.#guard('the logger', () => {
+        if (logger.isLevelEnabled?.('debug') === false) return undefined;
+        return logger.debug(event(), messages[name]);
+      });
+    }
+    if (hook !== undefined) this.#guard(`the hook ${name}`, () => hook.call(hooks, event()));
   }
 
   /** Reports something once: to the logger, otherwise as a process warning. */
-  function warn(type: WarningType, message: string): void {
-    if (warned.has(type)) return;
-    warned.add(type);
+  warn(type: WarningType, message: string): void {
+    if (this.#warned.has(type)) return;
+    this.#warned.add(type);
+    const logger = this.#logger;
     const code = warningCodes[type];
     // The global: to import node:process as a module opens the standard streams.
     const emit = () => process.emitWarning(message, { type, code });
@@ -201,23 +212,18 @@ export function hooksOf(hooks: ClientHooks & { readonly logger?: Logger }) {
     else (async () => logger.warn({ code }, message))().catch(emit);
   }
 
-  return {
-    warn,
-    /** Calls the logger and a hook, if there are any, each with an event that `event` returns. */
-    call<Name extends keyof ClientHooks>(
-      name: Name,
-      event: () => Parameters<Required<ClientHooks>[Name]>[0],
-    ): void {
-      const hook = hooks[name] as ((event: unknown) => unknown) | undefined;
-      if (logger !== undefined) {
-        guard('the logger', () => {
-          if (logger.isLevelEnabled?.('debug') !== false)
-            return logger.debug(event(), messages[name]);
-        });
-      }
-      if (hook !== undefined) guard(`the hook ${name}`, () => hook.call(hooks, event()));
-    },
-  };
+  /**
+   * Calls a function of the caller at once; what it throws, or a promise that it returns, does not
+   * affect the call.
+   */
+  #guard(what: string, call: () => unknown): void {
+    (async () => call())().catch((error: unknown) =>
+      this.warn(
+        'UserInfoHookWarning',
+        `${what} of a UserInfoClient failed: ${messageOf(error)}; its calls are not affected`,
+      ),
+    );
+  }
 }
 
 const warningCodes = {
@@ -227,11 +233,10 @@ const warningCodes = {
 } as const;
 type WarningType = keyof typeof warningCodes;
 
-function textOf(error: unknown): string {
+function messageOf(error: unknown): string {
   try {
-    return quoteName(
-      String((error as { message?: unknown } | null | undefined)?.message ?? typeof error),
-    );
+    const { message = typeof error } = (error ?? {}) as { readonly message?: unknown };
+    return quoteName(String(message ?? typeof error));
   } catch {
     return 'with an error that has no text';
   }
@@ -263,21 +268,22 @@ export function showAnswer(
   outcome: AttemptOutcome,
   hide: (text: string) => string,
 ): Pick<ResponseEvent, 'httpStatus' | 'resultCode' | 'headers' | 'envelope'> {
-  const { httpStatus, headers: all } = received;
-  const headers = shownHeaders.flatMap((name): [string, string][] => {
-    const value = headerOf(all, name);
-    if (!value) return [];
-    return [[name, name === 'location' ? hide(value.replace(/\?.*/s, '')) : value]];
-  });
+  const { httpStatus } = received;
+  const headers: [name: string, value: string][] = [];
+  for (const name of shownHeaders) {
+    const value = headerOf(received.headers, name);
+    if (!value) continue;
+    const isUrl = name === 'location';
+    headers.push([name, isUrl ? hide(value.replace(/\?.*/s, '')) : value]);
+  }
   const answer = isSuccess(outcome) ? outcome : outcome.answer;
   if (answer === undefined)
     return { httpStatus, headers, resultCode: undefined, envelope: undefined };
-  const envelope = maskJson(
-    hide(new TextDecoder().decode(answer.body)),
-    (key) => !openKeys.includes(key),
-  );
+  const body = hide(new TextDecoder().decode(answer.body));
+  const envelope = maskJson(body, (key) => !shownKeys.includes(key));
   return { httpStatus, headers, resultCode: answer.envelope.code, envelope };
 }
 
 const shownHeaders = ['content-type', 'date', 'retry-after', 'location'] as const;
-const openKeys: readonly string[] = ['code', 'msg', 'data', 'union_id'];
+/** The keys of an envelope whose values are shown. */
+const shownKeys: readonly string[] = ['code', 'msg', 'data', 'union_id'];

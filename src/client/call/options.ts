@@ -1,3 +1,4 @@
+import { ServiceAddress } from '../../core/contract/base-url.js';
 import {
   hasMembers,
   isA,
@@ -58,19 +59,41 @@ export interface UserInfoClientOptions extends ClientHooks {
    * has: values, or functions that return them, for a token that expires.
    */
   readonly headers?: Readonly<Record<string, string | Secret | HeaderProvider>>;
-  /** Maximum duration of a call with all its attempts, in milliseconds. Default: 10 seconds. */
+  /**
+   * Maximum duration of a call with all its attempts, in milliseconds.
+   *
+   * @default 10_000
+   */
   readonly timeoutMs?: number;
   /**
-   * Maximum duration of one attempt, of a call and of a row, in milliseconds. Default: `timeoutMs`.
+   * Maximum duration of one attempt, of a call and of a row, in milliseconds.
+   *
+   * @default `timeoutMs`
    */
   readonly attemptTimeoutMs?: number;
-  /** Maximum time to open a connection, in milliseconds. Default: 5 seconds. */
+  /**
+   * Maximum time to open a connection, in milliseconds.
+   *
+   * @default 5_000
+   */
   readonly connectTimeoutMs?: number;
-  /** Maximum number of attempts. Default: 3. */
+  /**
+   * Maximum number of attempts of a call or a row.
+   *
+   * @default 3
+   */
   readonly attempts?: number;
-  /** Maximum number of open connections; further requests wait for one. Default: 128. */
+  /**
+   * Maximum number of open connections; further requests wait for one.
+   *
+   * @default 128
+   */
   readonly connections?: number;
-  /** Whether plain http to another machine is allowed. */
+  /**
+   * Whether plain http to another machine is allowed.
+   *
+   * @default false
+   */
   readonly allowHttp?: boolean;
   /** PEM certificates of authorities to trust in addition to Node's. */
   readonly extraCa?: string;
@@ -92,9 +115,17 @@ export interface UserInfoClientOptions extends ClientHooks {
    * `key` and `proxy` then have no effect.
    */
   readonly dispatcher?: Dispatcher;
-  /** Returns milliseconds since 1970. Default: the system clock. */
+  /**
+   * Returns the current time, in milliseconds since 1970.
+   *
+   * @default the system clock
+   */
   readonly now?: () => number;
-  /** Returns a new `random` (§5.4). Default: from a cryptographic source. */
+  /**
+   * Returns a new `random` (§5.4): 8 to 20 characters.
+   *
+   * @default from a cryptographic source
+   */
   readonly random?: () => string;
   /**
    * Receives each attempt, its answer or why there is none, as `debug`, without secrets and
@@ -124,6 +155,7 @@ export type SecretProvider = (isRefused: boolean) => string | Secret | Promise<s
  */
 export interface VaultSecret {
   readonly fetch: SecretProvider;
+  /** How long one secret is used, in milliseconds. */
   readonly lifetimeMs: number;
 }
 
@@ -141,6 +173,11 @@ export interface VaultSecret {
  * };
  */
 export type HeaderProvider = (isRefused: boolean) => string | Secret | Promise<string | Secret>;
+
+/** Options of a client whose base URL may have been judged already, as by the command line. */
+export type SenderOptions = Omit<UserInfoClientOptions, 'baseUrl'> & {
+  readonly baseUrl: string | URL | ServiceAddress;
+};
 
 /** The options of a client that `withOptions` can replace: all but those of its connections. */
 export type DerivedOptions = Partial<
@@ -166,12 +203,25 @@ export type DerivedOptions = Partial<
  * await client.read({ code }, options);
  */
 export interface CallOptions {
+  /** Ends the call: it throws a CancelledError. */
   readonly signal?: AbortSignal;
-  /** Milliseconds. Default: that of the client. */
+  /**
+   * Maximum duration of the call with all its attempts, in milliseconds.
+   *
+   * @default `timeoutMs` of the client
+   */
   readonly timeoutMs?: number;
-  /** Milliseconds. Default: that of the client. */
+  /**
+   * Maximum duration of one attempt, in milliseconds.
+   *
+   * @default `attemptTimeoutMs` of the client
+   */
   readonly attemptTimeoutMs?: number;
-  /** Maximum number of attempts. Default: that of the client. */
+  /**
+   * Maximum number of attempts.
+   *
+   * @default `attempts` of the client
+   */
   readonly attempts?: number;
   /**
    * Headers of this call besides those of the client, such as the ID of a trace; they take
@@ -184,7 +234,7 @@ export interface CallOptions {
   readonly context?: unknown;
 }
 
-/** The values of options that are not given; times in milliseconds. */
+/** The values of options that are absent; times in milliseconds. */
 export const clientDefaults = {
   timeoutMs: 10_000,
   connectTimeoutMs: 5_000,
@@ -211,8 +261,7 @@ const isSecretOrSource: MemberCheck = (value) => {
 export const clientMembers: Shape<UserInfoClientOptions> = {
   what: 'the options of UserInfoClient',
   members: {
-    baseUrl: (value) =>
-      hasMembers(value, { href: 'string', origin: 'string' }) ? null : isText(value),
+    baseUrl: isTextOrUrl,
     tenantCode: isParameter,
     channel: isParameter,
     appKey: isParameter,
@@ -248,6 +297,11 @@ export const clientMembers: Shape<UserInfoClientOptions> = {
   },
   required: ['baseUrl', 'tenantCode', 'channel', 'appKey', 'appSecret'],
 };
+
+function isTextOrUrl(value: unknown): string | null {
+  const isUrl = hasMembers(value, { href: 'string', origin: 'string' });
+  return isUrl || value instanceof ServiceAddress ? null : isText(value);
+}
 
 function isSignerPair(value: unknown): boolean {
   const { app_sign, sign } = (value ?? {}) as Readonly<Record<string, unknown>>;

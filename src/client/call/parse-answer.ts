@@ -6,7 +6,7 @@ import { isPersonalName, maskWords } from '../../core/contract/masking.js';
 import { readDataWarnings, toReadData } from '../../core/contract/read-data.js';
 import { resultCode } from '../../core/contract/result-codes.js';
 import type { Platform } from '../../core/platform/platform.js';
-import { headerOf, type WireAnswer } from './answer.js';
+import { type Answer, headerOf, type WireAnswer } from './answer.js';
 import { decodeBody } from './decode-body.js';
 import { NoAnswerError, RejectedError } from './errors.js';
 import { type AttemptOutcome, parseRetryAfter } from './retry.js';
@@ -30,47 +30,45 @@ export function parseAnswer(
   const parsed = 'fault' in decoded ? decoded : parseText(decoded);
   const details = { received: true, httpStatus, headers, body };
   if ('fault' in parsed) {
-    const what = describeBody({ headers, body }, parsed, hide);
-    return new NoAnswerError(`${host} answered HTTP ${httpStatus} with ${what}`, {
+    const description = describeBody({ headers, body }, parsed, hide);
+    const members = 'members' in parsed ? parsed.members : undefined;
+    return new NoAnswerError(`${host} answered HTTP ${httpStatus} with ${description}`, {
       ...details,
       reason: 'not-envelope',
-      hint: hintFor(received, 'members' in parsed ? parsed.members : undefined, request),
+      hint: notEnvelopeHint(received, members, request),
     });
   }
-  const isOk = parsed.envelope.code === resultCode.ok;
-  const { code, data: sent } = parsed.envelope;
+  const { code, data: sentData } = parsed.envelope;
+  const isOk = code === resultCode.ok;
   const msg = isOk ? parsed.envelope.msg : hide(parsed.envelope.msg);
-  const date = headerOf(headers, 'date');
-  const requestId = request.random;
   const isRead = isOk && request.endpoint.success === 'information';
-  const warnings = [
-    ...parsed.warnings,
-    ...(isRead ? readDataWarnings(sent, request.infoNames, platform) : []),
-  ];
-  const data = isRead ? toReadData(sent, platform) : sent;
-  const answer = {
+  const warnings = [...parsed.warnings];
+  if (isRead) warnings.push(...readDataWarnings(sentData, request.infoNames, platform));
+  const data = isRead ? toReadData(sentData, platform) : sentData;
+  const answer: Answer = {
     envelope: { code, msg, data },
     data,
     body,
     httpStatus,
     headers,
-    date,
-    requestId,
+    date: headerOf(headers, 'date'),
+    requestId: request.random,
     attempts: attempt,
     warnings,
-    missing: missingInfoNames(request.infoNames, sent),
+    missing: missingInfoNames(request.infoNames, sentData),
   };
-  const isOtherSuccess = !isOk && !resultCodes.has(code) && namesUser(data);
-  if (!isOk && !isOtherSuccess) return new RejectedError(answer, resultCodes);
-  const fault = isOtherSuccess ? 'it names the user' : dataFault(data, request, platform);
-  if (fault === null) return answer;
-  const words = isOtherSuccess ? ` ${quoteName(msg)}` : '';
-  return new NoAnswerError(`${host} answered ${code}${words}, but ${fault}`, {
-    ...details,
-    reason: 'wrong-data',
-    answer,
-    hint: isOtherSuccess ? otherSuccessHint : wrongDataHint(request),
-  });
+  if (isOk) {
+    const fault = dataFault(data, request, platform);
+    if (fault === null) return answer;
+    const hint = wrongDataHint(request);
+    const message = `${host} answered ${code}, but ${fault}`;
+    return new NoAnswerError(message, { ...details, reason: 'wrong-data', answer, hint });
+  }
+  const mayBeSuccess = !resultCodes.has(code) && namesUser(data);
+  if (!mayBeSuccess) return new RejectedError(answer, resultCodes);
+  const message = `${host} answered ${code} ${quoteName(msg)}, but it names the user`;
+  const hint = otherSuccessHint;
+  return new NoAnswerError(message, { ...details, reason: 'wrong-data', answer, hint });
 }
 
 /** The advice of a doubt, to try again, does not help here: the same request is answered alike. */
@@ -104,7 +102,7 @@ function parseText({
   };
 }
 
-/** Of an answer that names the user, without the 200 of a success. */
+/** The hint of an answer that names the user, without the 200 of a success. */
 const otherSuccessHint =
   'It may be carried out: this platform may have another code of success than 200 (§7.1). Ask its operator.';
 
@@ -113,7 +111,7 @@ function namesUser({ union_id }: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** Explains what an answer that is not an envelope means for its request, and the next step. */
-function hintFor(
+function notEnvelopeHint(
   { httpStatus, headers, body }: WireAnswer,
   members: Readonly<Record<string, unknown>> = {},
   { endpoint }: SignedRequest,
@@ -121,19 +119,24 @@ function hintFor(
   const { data } = members;
   if (namesUser(isObject(data) ? data : members)) return otherSuccessHint;
   if (httpStatus === 429) {
+    const fault = 'Too many requests: this one was not carried out.';
     const pauseMs = parseRetryAfter(headers, Date.now());
-    const when = pauseMs === undefined ? 'later' : `in ${Math.ceil(pauseMs / 1000)} s`;
-    return `Too many requests: this one was not carried out. Try again ${when}.`;
+    if (pauseMs === undefined) return `${fault} Try again later.`;
+    return `${fault} Try again in ${Math.ceil(pauseMs / 1000)} s.`;
   }
   if (httpStatus === 401 || httpStatus === 403)
     return 'A gateway before the service may want a header, such as a key: name it under "headers" in the platform file.';
   if (httpStatus >= 502 && httpStatus <= 504)
     return `A gateway answered, not the service. ${endpoint.doubt}`;
   // It may be of a service that did the work: another form of success, or a fault after it.
-  const doubt = httpStatus < 300 || httpStatus >= 500 ? `${endpoint.doubt} ` : '';
+  const sentences = httpStatus < 300 || httpStatus >= 500 ? [endpoint.doubt] : [];
   if ((httpStatus < 300 && body.length === 0) || String(members.code) === '200')
-    return `${doubt}The answer is not as §1 says: ask the operator of the service.`;
-  return `${doubt}Check that the base URL is that of the service: a proxy or another site may have answered.`;
+    sentences.push('The answer is not as §1 says: ask the operator of the service.');
+  else
+    sentences.push(
+      'Check that the base URL is that of the service: a proxy or another site may have answered.',
+    );
+  return sentences.join(' ');
 }
 
 /**
@@ -152,8 +155,10 @@ function dataFault(
   return null;
 }
 
-/** Maximum length of a text that says what an answer is about, and how many are shown. */
-const tellingLimits = { characters: 200, members: 6 };
+/** Maximum length of a text that says what an answer is about, in characters. */
+const maxTellingLength = 200;
+/** Maximum number of members of an answer that are shown. */
+const maxTellingMembers = 6;
 
 /**
  * Describes an answer that is not an envelope: JSON by its short texts and numbers, an HTML page by
@@ -190,23 +195,29 @@ function describeMembers(
 ): string[] {
   if (namesUser(members)) return [];
   const isRecord = Object.keys(members).some(isPersonalName);
-  const told = Object.entries(members).flatMap(([name, value]) => {
-    const isTelling = isRecord
-      ? /^(?:code|msg|message|error)$/i.test(name)
-      : /^\w{1,30}$/.test(name) && !/^data$|name$/i.test(name);
-    const isJson = /^\s*[[{]/.test(String(value));
-    if (
-      isTelling &&
-      typeof value === 'string' &&
-      value.length <= tellingLimits.characters &&
-      !isJson
-    )
-      return [`${name} ${quoteName(maskWords(hide(value)))}`];
-    if (isTelling && (typeof value === 'number' || typeof value === 'boolean'))
-      return [`${name} ${maskWords(String(value))}`];
-    return name === 'error' && isObject(value)
-      ? describeMembers({ ...value, error: undefined }, hide)
-      : [];
-  });
-  return told.slice(0, tellingLimits.members);
+  const isTelling = isRecord ? isErrorName : isPlainName;
+  const described: string[] = [];
+  for (const [name, value] of Object.entries(members)) {
+    const text = isTelling(name) ? tellingText(value, hide) : null;
+    if (text !== null) described.push(`${name} ${text}`);
+    else if (name === 'error' && isObject(value))
+      described.push(...describeMembers({ ...value, error: undefined }, hide));
+  }
+  return described.slice(0, maxTellingMembers);
+}
+
+function isErrorName(name: string): boolean {
+  return /^(?:code|msg|message|error)$/i.test(name);
+}
+
+function isPlainName(name: string): boolean {
+  return /^\w{1,30}$/.test(name) && !/^data$|name$/i.test(name);
+}
+
+/** A short text, a number or a boolean, masked; `null` for any other value. */
+function tellingText(value: unknown, hide: (text: string) => string): string | null {
+  if (typeof value === 'number' || typeof value === 'boolean') return maskWords(String(value));
+  if (typeof value !== 'string' || value.length > maxTellingLength) return null;
+  const isJson = /^\s*[[{]/.test(value);
+  return isJson ? null : quoteName(maskWords(hide(value)));
 }

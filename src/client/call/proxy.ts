@@ -6,6 +6,7 @@ import type { EnvironmentVariables } from '../../core/support/shell.js';
 export interface HttpProxy {
   /** Scheme, host and port, without user name and password. */
   readonly url: string;
+  /** Host and port. */
   readonly host: string;
   /** The value of `Proxy-Authorization`; absent if the address has no user. */
   readonly token?: string;
@@ -13,7 +14,8 @@ export interface HttpProxy {
 
 /** A host for messages, with the proxy on the way to it. */
 export function nameHost(host: string, proxy: HttpProxy | null): string {
-  return proxy === null ? host : `${host} through the proxy ${proxy.host}`;
+  if (proxy === null) return host;
+  return `${host} through the proxy ${proxy.host}`;
 }
 
 /**
@@ -52,24 +54,33 @@ function decodePart(encoded: string, label: string): string {
   }
 }
 
+/** A proxy that an environment variable names. */
+interface ProxyVariable {
+  readonly variable: string;
+  /** The value of the variable; it may have a password. */
+  readonly address: string;
+}
+
+/** The variables that name a proxy, and the default ports, by the scheme of a URL. */
+const schemes = {
+  http: { variables: ['http_proxy', 'HTTP_PROXY'], port: '80' },
+  https: { variables: ['https_proxy', 'HTTPS_PROXY'], port: '443' },
+} as const;
+
 /**
- * The proxy for a base URL, and the variable that names it: HTTPS_PROXY or HTTP_PROXY by its
- * scheme, unless NO_PROXY lists its host. The lower-case names take precedence, as in curl. `null`:
- * no proxy.
+ * The proxy for a base URL: HTTPS_PROXY or HTTP_PROXY by its scheme, unless NO_PROXY lists its
+ * host. The lower-case names take precedence, as in curl. `null`: no proxy.
  */
-export function proxyFor(baseUrl: string, env: EnvironmentVariables) {
+export function proxyFor(baseUrl: string, env: EnvironmentVariables): ProxyVariable | null {
   const { protocol, hostname, port } = new URL(baseUrl);
-  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  const variable = env[name.toLowerCase()] ? name.toLowerCase() : name;
-  const address = env[variable];
-  if (!address) return null;
+  const scheme = schemes[protocol === 'https:' ? 'https' : 'http'];
+  const variable = scheme.variables.find((name) => env[name]);
+  if (variable === undefined) return null;
   const exceptions = (env.no_proxy || env.NO_PROXY || '')
     .split(/[,\s]+/)
     .filter((entry) => entry !== '');
-  const usedPort = port || (protocol === 'https:' ? '443' : '80');
-  return exceptions.some((entry) => covers(entry, hostname, usedPort))
-    ? null
-    : { address, variable };
+  if (exceptions.some((entry) => covers(entry, hostname, port || scheme.port))) return null;
+  return { variable, address: env[variable] ?? '' };
 }
 
 /**
@@ -93,15 +104,28 @@ function covers(entry: string, hostname: string, port: string): boolean {
  */
 function isInNetwork(hostname: string, network: string): boolean {
   const { BlockList, isIP } = process.getBuiltinModule('node:net');
-  const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const families: readonly AddressFamily[] = [
+    { version: 4, name: 'ipv4', bits: 32 },
+    { version: 6, name: 'ipv6', bits: 128 },
+  ];
+  const familyOf = (address: string) => families.find(({ version }) => version === isIP(address));
   const host = withoutBrackets(hostname);
   const [, start = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(network) ?? [];
   const address = withoutBrackets(start);
-  const isNetwork = isIP(address) !== 0 && Number(bits) <= (isIP(address) === 6 ? 128 : 32);
-  if (isIP(host) === 0 || !isNetwork) return false;
+  const hostFamily = familyOf(host);
+  const networkFamily = familyOf(address);
+  if (hostFamily === undefined || networkFamily === undefined) return false;
+  if (Number(bits) > networkFamily.bits) return false;
   const list = new BlockList();
-  list.addSubnet(address, Number(bits), family(address));
-  return list.check(host, family(host));
+  list.addSubnet(address, Number(bits), networkFamily.name);
+  return list.check(host, hostFamily.name);
+}
+
+/** A version of the Internet Protocol, as `node:net` knows it, and the length of its addresses. */
+interface AddressFamily {
+  readonly version: 4 | 6;
+  readonly name: 'ipv4' | 'ipv6';
+  readonly bits: 32 | 128;
 }
 
 function withoutBrackets(host: string): string {

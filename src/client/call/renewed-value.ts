@@ -7,8 +7,13 @@ import { NoAnswerError } from './errors.js';
  */
 const afterFailureMs = 1_000;
 
+/** A value that stays. */
+export interface FixedValue<T> {
+  readonly fixed: T;
+}
+
 /** Fetches a value, and limits how long it is used; times in milliseconds. */
-interface ValueSource<T> {
+export interface ValueSource<T> {
   /**
    * Calls the function of the caller; `isRefused`: the service refused the value in use.
    *
@@ -33,8 +38,7 @@ interface ValueSource<T> {
  */
 export class RenewedValue<T> {
   readonly #source: ValueSource<T> | null;
-  /** The value in use; `null` before the first call of the function. */
-  known: T | null;
+  #inUse: T | null;
   /** When it came, by `performance.now()`. */
   #since = Number.NEGATIVE_INFINITY;
   /** When the function is called again though no request has to wait. */
@@ -48,9 +52,19 @@ export class RenewedValue<T> {
   /** Whether an answer showed, since the last refusal, that the value in use is good. */
   #isProven = true;
 
-  constructor(source: ValueSource<T> | { readonly fixed: T }) {
-    this.#source = 'fetch' in source ? source : null;
-    this.known = 'fetch' in source ? null : source.fixed;
+  constructor(source: ValueSource<T> | FixedValue<T>) {
+    if ('fetch' in source) {
+      this.#source = source;
+      this.#inUse = null;
+    } else {
+      this.#source = null;
+      this.#inUse = source.fixed;
+    }
+  }
+
+  /** The value in use; `null` before a call of the function returned one. */
+  get inUse(): T | null {
+    return this.#inUse;
   }
 
   /**
@@ -60,7 +74,7 @@ export class RenewedValue<T> {
    * was made yet
    */
   get current(): T {
-    if (this.known !== null || this.#source === null) return this.known as T;
+    if (this.#inUse !== null || this.#source === null) return this.#inUse as T;
     const value = this.#source.fetch(false);
     if (isPromise(value)) {
       value.then(undefined, () => {});
@@ -80,10 +94,11 @@ export class RenewedValue<T> {
   prepare(): Promise<void> | undefined {
     if (this.#source === null) return undefined;
     const now = performance.now();
-    const isNeeded =
-      this.known === null || this.#isRefused || now - this.#since >= this.#source.lifetimeMs;
-    if (isNeeded || now >= this.#renewalAt) this.#fetched ??= this.#renew(this.#source, isNeeded);
-    return isNeeded ? (this.#fetched ?? undefined) : undefined;
+    const isTooOld = now - this.#since >= this.#source.lifetimeMs;
+    const isNeeded = this.#inUse === null || this.#isRefused || isTooOld;
+    if (!isNeeded && now < this.#renewalAt) return undefined;
+    this.#fetched ??= this.#renew(this.#source, isNeeded);
+    return isNeeded ? this.#fetched : undefined;
   }
 
   async #renew(
@@ -98,7 +113,7 @@ export class RenewedValue<T> {
       this.#since = performance.now();
       this.#renewalAt = this.#since + freshMs;
       this.#isRefused = false;
-      this.known = value;
+      this.#inUse = value;
     };
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -118,9 +133,9 @@ export class RenewedValue<T> {
   }
 
   /**
-   * Whether a request that was sent at `sentAt` is to be sent again with another value: the service
-   * refused the one that was sent, which is old, or has proven good before. `isProof`: an answer
-   * showed that the value is good.
+   * Whether a request that was sent at `sentAt`, of `performance.now()`, is to be sent again with
+   * another value: the service refused the one that was sent, which is old, or has proven good
+   * before. `isProof`: an answer showed that the value is good.
    */
   isOutdated(isRefusal: boolean, isProof: boolean, sentAt: number): boolean {
     if (this.#source === null) return false;
@@ -144,23 +159,19 @@ export class RenewedValue<T> {
 export function callProvider<T>(
   what: string,
   provide: () => unknown,
-  parse: (given: unknown) => T,
+  parse: (value: unknown) => T,
 ): T | Promise<T> {
   const failed = (cause: unknown): never => {
-    throw notProvided(
-      what,
-      'failed',
-      'Its error is the cause; try again when it returns the value.',
-      cause,
-    );
+    const hint = 'Its error is the cause; try again when it returns the value.';
+    throw notProvided(what, 'failed', hint, cause);
   };
-  let given: unknown;
+  let value: unknown;
   try {
-    given = provide();
+    value = provide();
   } catch (cause) {
     failed(cause);
   }
-  return isPromise(given) ? Promise.resolve(given).then(parse, failed) : parse(given);
+  return isPromise(value) ? Promise.resolve(value).then(parse, failed) : parse(value);
 }
 
 /** The error of a function that took too long. */

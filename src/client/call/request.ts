@@ -26,11 +26,16 @@ export interface ReadInput<Name extends string = string> {
   /** The authorization code issued to the user. */
   readonly code: string;
   /**
-   * Names of the requested pieces of information, at least one. Default: all that the code
-   * authorizes.
+   * Names of the requested pieces of information, at least one.
+   *
+   * @default all that the code authorizes
    */
   readonly infoNames?: readonly InfoName<Name>[];
-  /** Not sent unless given. */
+  /**
+   * The authorization type (§4.1).
+   *
+   * @default not sent: that of the service
+   */
   readonly scope?: string;
 }
 
@@ -74,14 +79,17 @@ const readMembers: Shape<ReadInput> = {
   what: 'the input of a read',
   members: {
     code: isText,
-    infoNames: (value) =>
-      Array.isArray(value) && Array.from(value).every((name) => typeof name === 'string')
-        ? null
-        : `is ${Array.isArray(value) ? 'an array with values other than text' : kindOf(value)}, not an array of texts`,
+    infoNames: areInfoNames,
     scope: isFilledText,
   },
   required: ['code'],
 };
+
+function areInfoNames(value: unknown): string | null {
+  if (!Array.isArray(value)) return `is ${kindOf(value)}, not an array of texts`;
+  if (Array.from(value).every((name) => typeof name === 'string')) return null;
+  return 'is an array with values other than text, not an array of texts';
+}
 
 const passbackMembers: Shape<{ unionId: string; primaryKey: string; userInfo: UserInfo }> = {
   what: 'the input of a passback',

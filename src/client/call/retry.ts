@@ -45,7 +45,8 @@ export function isSuccess(outcome: AttemptOutcome): outcome is Answer {
 export function mayHaveActed(outcome: AttemptOutcome): boolean {
   if (isSuccess(outcome)) return true;
   if (isThrottled(outcome)) return false;
-  return outcome instanceof NoAnswerError ? outcome.received : outcome.entry?.retry !== 'always';
+  if (outcome instanceof NoAnswerError) return outcome.received;
+  return outcome.entry?.retry !== 'always';
 }
 
 /** Whether the service refused the signature of the secret. */
@@ -103,6 +104,7 @@ export function parseRetryAfter(headers: AnswerHeaders, now: number): number | u
 }
 
 function parseDate(text: string | undefined): number | undefined {
-  const time = text !== undefined && httpDate.test(text) ? Date.parse(text) : Number.NaN;
+  if (text === undefined || !httpDate.test(text)) return undefined;
+  const time = Date.parse(text);
   return Number.isNaN(time) ? undefined : time;
 }

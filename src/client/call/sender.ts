@@ -1,27 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { parseBaseUrl, refuseApiPath, refusePlainHttp } from '../../core/contract/base-url.js';
+import { parseBaseUrl, ServiceAddress } from '../../core/contract/base-url.js';
 import { InvalidInputError } from '../../core/contract/errors.js';
 import { randomLength } from '../../core/contract/limits.js';
 import { checkMembers } from '../../core/contract/members.js';
 import { parseResultCodes } from '../../core/contract/result-code-table.js';
 import { ownResultCodes, type ResultCodeTable } from '../../core/contract/result-codes.js';
 import { type Platform, parsePlatform } from '../../core/platform/platform.js';
-import { compileRecipes } from '../../core/signing/app-signatures.js';
+import { compileRecipes, type RequestSigners } from '../../core/signing/app-signatures.js';
 import { Secret } from '../../core/signing/secret.js';
 import { type Connections, openConnections } from './connections.js';
 import { RejectedError } from './errors.js';
 import { headerSource } from './header-values.js';
-import { hooksOf } from './hooks.js';
+import { Hooks } from './hooks.js';
 import {
   clientDefaults,
   clientMembers,
   isSecret,
   type SecretProvider,
-  type UserInfoClientOptions,
-  type VaultSecret,
+  type SenderOptions,
 } from './options.js';
 import { nameHost } from './proxy.js';
-import { callProvider, notProvided, RenewedValue } from './renewed-value.js';
+import {
+  callProvider,
+  type FixedValue,
+  notProvided,
+  RenewedValue,
+  type ValueSource,
+} from './renewed-value.js';
 import type { PlainRequest } from './request.js';
 import { type AttemptOutcome, isSuccess, refusesCaller, refusesSignature } from './retry.js';
 import { type SignedRequest, type SigningApp, signRequest } from './sign-request.js';
@@ -46,19 +51,13 @@ const renewalPart = 0.8;
  * sends each of them.
  */
 export class Sender {
-  readonly options: UserInfoClientOptions;
-  readonly baseUrl: string;
-  /** The two parts of the base URL. */
-  readonly origin: string;
-  readonly pathPrefix: string;
-  /** Host and port of the base URL, for messages, with the proxy on the way to it. */
+  readonly options: SenderOptions;
+  readonly address: ServiceAddress;
+  /** Host and port of the service, for messages, with the proxy on the way to it. */
   readonly host: string;
   readonly connections: Connections;
-  readonly hooks: ReturnType<typeof hooksOf>;
-  /** What the spec leaves open, as the service does it. */
-  readonly platform: Platform;
-  /** The result codes of the service. */
-  readonly resultCodes: ResultCodeTable;
+  readonly hooks: Hooks;
+  readonly #rules: PlatformRules;
   readonly #app: SigningApp;
   readonly #secret: RenewedValue<Secret>;
   readonly #headers: RenewedValue<RequestHeaders>;
@@ -77,77 +76,42 @@ export class Sender {
    * without `allowHttp`
    * @throws RecipeError for an invalid recipe
    */
-  constructor(options: UserInfoClientOptions, shared?: Sender) {
+  constructor(options: SenderOptions, shared?: Sender) {
     checkMembers(clientMembers, options);
-    const { appSecret, platform, signing } = options;
-    // Options are printed with a client.
-    this.options =
-      typeof appSecret === 'string' ? { ...options, appSecret: new Secret(appSecret) } : options;
-    this.baseUrl = parseBaseUrl(String(options.baseUrl), 'the option baseUrl');
-    refuseApiPath(this.baseUrl, 'the option baseUrl');
-    refusePlainHttp(this.baseUrl, options.allowHttp === true, 'allowHttp', 'the option baseUrl');
-    const { host, origin } = new URL(this.baseUrl);
-    this.origin = origin;
-    this.pathPrefix = this.baseUrl.slice(origin.length);
-    const isAlike = shared?.options.platform === platform && shared?.options.signing === signing;
-    const like = isAlike ? shared : undefined;
-    this.platform = like?.platform ?? parsePlatform(platform ?? {}, 'the option platform');
-    const { result_codes } = this.platform;
-    this.resultCodes =
-      like?.resultCodes ??
-      (result_codes === null
-        ? ownResultCodes
-        : parseResultCodes(result_codes, 'the option platform'));
+    this.options = withHiddenSecret(options);
+    this.address = shared?.address ?? addressOf(options);
+    const hasSameRules =
+      shared?.options.platform === options.platform && shared?.options.signing === options.signing;
+    this.#rules = shared !== undefined && hasSameRules ? shared.#rules : rulesOf(options);
     this.#app = {
       tenantCode: options.tenantCode,
       channel: options.channel,
       appKey: options.appKey,
-      signers:
-        like === undefined ? (signing ?? compileRecipes(this.platform.signing)) : like.#app.signers,
+      signers: this.#rules.signers,
     };
     this.#random = options.random ?? randomString;
     this.now = options.now ?? Date.now;
-    this.hooks = hooksOf(options);
-    this.connections = shared?.connections ?? openConnections(this.baseUrl, options);
+    this.hooks = new Hooks(options);
+    this.connections = shared?.connections ?? openConnections(this.address, options);
     this.#ownsConnections = shared === undefined;
-    this.host = nameHost(host, this.connections.proxy);
-    const source = {
-      limitMs: options.timeoutMs ?? clientDefaults.timeoutMs,
-      warn: (message: string) => this.hooks.warn('UserInfoSecretWarning', message),
-      freshMs,
-      lifetimeMs: Number.POSITIVE_INFINITY,
-    };
-    const given = typeof appSecret === 'function' ? { fetch: appSecret } : appSecret;
-    this.#secret = new RenewedValue(
-      typeof given === 'object' && 'fetch' in given
-        ? {
-            ...source,
-            ...lifeOf(given),
-            what: secretFunction,
-            fetch: this.#secretFetch(given.fetch),
-          }
-        : { fixed: toSecret(given) },
-    );
-    const headers = headerSource(this.platform.headers, options.headers ?? {});
-    this.#headers = new RenewedValue(
-      typeof headers === 'function'
-        ? { ...source, what: 'the function of a header', fetch: headers }
-        : { fixed: headers },
-    );
+    this.host = nameHost(this.address.url.host, this.connections.proxy);
+    this.#secret = new RenewedValue(this.#secretSource());
+    this.#headers = new RenewedValue(this.#headersSource());
   }
 
-  #secretFetch(fetch: SecretProvider) {
-    const parse = (given: unknown) => {
-      const fault = isSecret(given);
-      if (fault !== null) {
-        const hint = 'Try again when it returns the secret.';
-        throw notProvided(secretFunction, `returned no secret: it ${fault}`, hint);
-      }
-      const secret = toSecret(given as string | Secret);
-      refuseSecretIn(this.#headers.known?.given, secret);
-      return secret;
-    };
-    return (isRefused: boolean) => callProvider(secretFunction, () => fetch(isRefused), parse);
+  /** The base URL, without a slash at the end. */
+  get baseUrl(): string {
+    return this.address.baseUrl;
+  }
+
+  /** What the spec leaves open, as the service does it. */
+  get platform(): Platform {
+    return this.#rules.platform;
+  }
+
+  /** The result codes of the service. */
+  get resultCodes(): ResultCodeTable {
+    return this.#rules.resultCodes;
   }
 
   /**
@@ -156,17 +120,15 @@ export class Sender {
    * @throws InvalidInputError for one that would send the secret: either may have come from a
    * function meanwhile
    */
-  headersWith(more: ReadonlyMap<string, string> | undefined): RequestHeaders {
-    const own = this.#headers.current;
-    const isOwn = more === undefined || more.size === 0;
-    const headers = isOwn ? own : new RequestHeaders(new Map([...own.given, ...more]));
-    refuseSecretIn(headers.given, this.#secret.known);
+  headersWith(headersOfCall: ReadonlyMap<string, string> | undefined): RequestHeaders {
+    const headers = this.#headersWith(headersOfCall);
+    refuseSecretIn(headers.additional, this.#secret.inUse);
     return headers;
   }
 
-  /** The function that the next request waits for. */
+  /** The name of the function that the next request waits for. */
   get awaited(): string {
-    return this.#secret.known === null ? secretFunction : 'the function of a header';
+    return this.#secret.inUse === null ? secretFunction : headerFunction;
   }
 
   /**
@@ -177,15 +139,16 @@ export class Sender {
    * too long
    */
   prepare(): Promise<unknown> | undefined {
-    const [secret, headers] = [this.#secret.prepare(), this.#headers.prepare()];
-    return secret === undefined || headers === undefined
-      ? (secret ?? headers)
-      : Promise.all([secret, headers]);
+    const secret = this.#secret.prepare();
+    const headers = this.#headers.prepare();
+    if (secret === undefined) return headers;
+    if (headers === undefined) return secret;
+    return Promise.all([secret, headers]);
   }
 
   /**
-   * Whether a request that was sent at `sentAt` is to be sent again with another secret, or other
-   * values of headers.
+   * Whether a request that was sent at `sentAt`, of `performance.now()`, is to be sent again with
+   * another secret, or other values of headers.
    */
   isOutdated(outcome: AttemptOutcome, sentAt: number): boolean {
     const isAnswer = isSuccess(outcome) || outcome instanceof RejectedError;
@@ -214,13 +177,95 @@ export class Sender {
   async drop(): Promise<void> {
     if (this.#ownsConnections) await this.connections.drop();
   }
+
+  #secretSource(): ValueSource<Secret> | FixedValue<Secret> {
+    const { appSecret } = this.options;
+    if (typeof appSecret === 'string' || appSecret instanceof Secret)
+      return { fixed: toSecret(appSecret) };
+    if (typeof appSecret === 'function')
+      return this.#functionSource(secretFunction, this.#secretFetch(appSecret));
+    const { fetch, lifetimeMs } = appSecret;
+    return {
+      ...this.#functionSource(secretFunction, this.#secretFetch(fetch)),
+      freshMs: renewalPart * lifetimeMs,
+      lifetimeMs,
+    };
+  }
+
+  #headersSource(): ValueSource<RequestHeaders> | FixedValue<RequestHeaders> {
+    const headers = headerSource(this.platform.headers, this.options.headers ?? {});
+    if (typeof headers === 'function') return this.#functionSource(headerFunction, headers);
+    return { fixed: headers };
+  }
+
+  #functionSource<T>(what: string, fetch: ValueSource<T>['fetch']): ValueSource<T> {
+    return {
+      what,
+      fetch,
+      limitMs: this.options.timeoutMs ?? clientDefaults.timeoutMs,
+      warn: (message) => this.hooks.warn('UserInfoSecretWarning', message),
+      freshMs,
+      lifetimeMs: Number.POSITIVE_INFINITY,
+    };
+  }
+
+  #secretFetch(fetch: SecretProvider): ValueSource<Secret>['fetch'] {
+    const parse = (value: unknown) => {
+      const fault = isSecret(value);
+      if (fault !== null) {
+        const hint = 'Try again when it returns the secret.';
+        throw notProvided(secretFunction, `returned no secret: it ${fault}`, hint);
+      }
+      const secret = toSecret(value as string | Secret);
+      refuseSecretIn(this.#headers.inUse?.additional, secret);
+      return secret;
+    };
+    return (isRefused) => callProvider(secretFunction, () => fetch(isRefused), parse);
+  }
+
+  #headersWith(headersOfCall: ReadonlyMap<string, string> | undefined): RequestHeaders {
+    const { current } = this.#headers;
+    if (headersOfCall === undefined || headersOfCall.size === 0) return current;
+    return new RequestHeaders(new Map([...current.additional, ...headersOfCall]));
+  }
+}
+
+/** How a service does what the spec leaves open. */
+interface PlatformRules {
+  readonly platform: Platform;
+  readonly resultCodes: ResultCodeTable;
+  readonly signers: RequestSigners;
+}
+
+/** @throws InvalidInputError, RecipeError for an invalid platform */
+function rulesOf(options: SenderOptions): PlatformRules {
+  const label = 'the option platform';
+  const platform = parsePlatform(options.platform ?? {}, label);
+  const { result_codes } = platform;
+  return {
+    platform,
+    resultCodes: result_codes === null ? ownResultCodes : parseResultCodes(result_codes, label),
+    signers: options.signing ?? compileRecipes(platform.signing),
+  };
+}
+
+/** @throws InvalidInputError for a base URL to which nothing may be sent */
+function addressOf({ baseUrl, allowHttp = false }: SenderOptions): ServiceAddress {
+  if (baseUrl instanceof ServiceAddress) return baseUrl;
+  const label = 'the option baseUrl';
+  const permission = { allowHttp, option: 'allowHttp' };
+  return new ServiceAddress(parseBaseUrl(String(baseUrl), label), permission, label);
+}
+
+/** Options are printed with a client. */
+function withHiddenSecret(options: SenderOptions): SenderOptions {
+  const { appSecret } = options;
+  if (typeof appSecret !== 'string') return options;
+  return { ...options, appSecret: new Secret(appSecret) };
 }
 
 const secretFunction = 'the function appSecret';
-
-function lifeOf({ lifetimeMs }: Partial<VaultSecret>) {
-  return lifetimeMs === undefined ? {} : { freshMs: renewalPart * lifetimeMs, lifetimeMs };
-}
+const headerFunction = 'the function of a header';
 
 /**
  * §5.2: the secret is never sent.
@@ -232,11 +277,12 @@ function refuseSecretIn(
   secret: Secret | null,
 ): void {
   if (secret === null || headers === undefined) return;
-  const [name] = [...headers].find(([, value]) => value.includes(secret.reveal())) ?? [];
-  if (name !== undefined)
-    throw new InvalidInputError(`the header ${name} would send the app secret`);
+  for (const [name, value] of headers) {
+    if (value.includes(secret.reveal()))
+      throw new InvalidInputError(`the header ${name} would send the app secret`);
+  }
 }
 
-function toSecret(given: string | Secret): Secret {
-  return given instanceof Secret ? given : new Secret(given);
+function toSecret(secret: string | Secret): Secret {
+  return secret instanceof Secret ? secret : new Secret(secret);
 }

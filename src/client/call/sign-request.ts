@@ -64,15 +64,15 @@ export function signableRequest(
     if (value === undefined) continue;
     params.push(parameter.in === 'form' ? [name, value, 'form'] : [name, value]);
   }
-  const body = hasForm(endpoint) ? encodeIn(endpoint, 'form', parameters) : null;
   const signable = {
     method: endpoint.method,
     url: baseUrl + endpoint.path,
     params,
-    body,
+    body: hasForm(endpoint) ? encodeIn('form', endpoint, parameters) : null,
     extra: {},
   };
-  return usesQuery ? { ...signable, query: encodeIn(endpoint, 'query', values) } : signable;
+  if (!usesQuery) return signable;
+  return { ...signable, query: encodeIn('query', endpoint, values) };
 }
 
 /**
@@ -120,7 +120,7 @@ export function signRequest(
     checkSignatureLength('sign', sign.digest, signers.sign.digestLength);
     return {
       endpoint,
-      target: `${endpoint.path}?${encodeIn(endpoint, 'query', values)}`,
+      target: `${endpoint.path}?${encodeIn('query', endpoint, values)}`,
       body: signable.body,
       unionId: parameters.get('union_id'),
       infoNames,
@@ -132,15 +132,16 @@ export function signRequest(
 }
 
 /**
- * Encodes the values of one place, in the order of the endpoint's table; its names need no
- * encoding.
+ * Encodes the values of the query or of the form, in the order of the endpoint's table; its names
+ * need no encoding.
  */
-function encodeIn(endpoint: Endpoint, place: Parameter['in'], values: Parameters): string {
+function encodeIn(part: Parameter['in'], { parameters }: Endpoint, values: Parameters): string {
   let text = '';
-  for (const parameter of endpoint.parameters) {
-    const value = parameter.in === place ? values.get(parameter.name) : undefined;
-    if (value !== undefined)
-      text += `${text === '' ? '' : '&'}${parameter.name}=${encodeText(value)}`;
+  for (const parameter of parameters) {
+    const value = values.get(parameter.name);
+    if (parameter.in !== part || value === undefined) continue;
+    if (text !== '') text += '&';
+    text += `${parameter.name}=${encodeText(value)}`;
   }
   return text;
 }

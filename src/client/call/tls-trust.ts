@@ -1,6 +1,6 @@
 // Commands check certificates without undici.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import type { SecureContext } from 'node:tls';
+import type { SecureContext, SecureContextOptions } from 'node:tls';
 import { InvalidInputError } from '../../core/contract/errors.js';
 import { Secret } from '../../core/signing/secret.js';
 import type { UserInfoClientOptions } from './options.js';
@@ -26,14 +26,16 @@ export function secureContextWith({
   // Setting any authority replaces Node's own, so those are added; only Node 22.15 and later has
   // all of them.
   const trusted = tls.getCACertificates?.('default') ?? tls.rootCertificates;
-  const ca =
-    extraCa === undefined ? {} : { ca: [...trusted, ...checkAuthorities(extraCa, 'extraCa')] };
-  if (cert === undefined && key === undefined) return tls.createSecureContext(ca);
-  return tls.createSecureContext({ ...ca, ...checkClientCertificate(cert, key) });
+  const context: SecureContextOptions = {};
+  if (extraCa !== undefined) context.ca = [...trusted, ...checkAuthorities(extraCa, 'extraCa')];
+  if (cert !== undefined || key !== undefined)
+    Object.assign(context, checkClientCertificate(cert, key));
+  return tls.createSecureContext(context);
 }
 
 /**
- * Checks that a certificate and a private key belong together; `labels` name them in errors.
+ * Checks that a certificate and a private key, both PEM text, belong together; `labels` name them
+ * in errors.
  *
  * @throws InvalidInputError if one is missing or cannot be read, or the key is of another
  * certificate
@@ -41,26 +43,26 @@ export function secureContextWith({
 export function checkClientCertificate(
   cert: string | undefined,
   key: string | Secret | undefined,
-  labels: readonly [cert: string, key: string] = ['cert', 'key'],
+  labels = { cert: 'cert', key: 'key' },
 ): { readonly cert: string; readonly key: string } {
-  const [certLabel, keyLabel] = labels;
-  if (cert === undefined || key === undefined) {
-    throw new InvalidInputError(
-      `${cert === undefined ? certLabel : keyLabel} is missing: a client certificate needs both`,
-    );
-  }
-  const [first] = checkAuthorities(cert, certLabel);
-  const text = key instanceof Secret ? key.reveal() : key;
+  if (cert === undefined) throw missingHalf(labels.cert);
+  if (key === undefined) throw missingHalf(labels.key);
+  const [first] = checkAuthorities(cert, labels.cert);
+  const keyText = key instanceof Secret ? key.reveal() : key;
   let isOfKey: boolean;
   try {
-    isOfKey = new X509Certificate(first ?? '').checkPrivateKey(createPrivateKey(text));
+    isOfKey = new X509Certificate(first ?? '').checkPrivateKey(createPrivateKey(keyText));
   } catch {
-    throw new InvalidInputError(`${keyLabel} holds no private key that can be read`, {
+    throw new InvalidInputError(`${labels.key} holds no private key that can be read`, {
       hint: 'Pass PEM text (-----BEGIN PRIVATE KEY-----) without a passphrase.',
     });
   }
-  if (!isOfKey) throw new InvalidInputError(`${keyLabel} is not the key of the certificate`);
-  return { cert, key: text };
+  if (!isOfKey) throw new InvalidInputError(`${labels.key} is not the key of the certificate`);
+  return { cert, key: keyText };
+}
+
+function missingHalf(label: string): InvalidInputError {
+  return new InvalidInputError(`${label} is missing: a client certificate needs both`);
 }
 
 /**
@@ -69,13 +71,13 @@ export function checkClientCertificate(
  * @throws InvalidInputError that begins with `label`, if there is none or one is invalid
  */
 export function checkAuthorities(pem: string, label: string): string[] {
-  const found = pem.match(certificate) ?? [];
-  if (found.length > 0 && found.every(isCertificate)) return found;
-  const fault =
-    found.length === 0 ? 'holds no certificate' : 'holds a certificate that cannot be read';
-  throw new InvalidInputError(`${label} ${fault}`, {
-    hint: 'Pass PEM text (-----BEGIN CERTIFICATE-----).',
-  });
+  const certificates = pem.match(certificate) ?? [];
+  const hint = 'Pass PEM text (-----BEGIN CERTIFICATE-----).';
+  if (certificates.length === 0)
+    throw new InvalidInputError(`${label} holds no certificate`, { hint });
+  if (!certificates.every(isCertificate))
+    throw new InvalidInputError(`${label} holds a certificate that cannot be read`, { hint });
+  return certificates;
 }
 
 function isCertificate(pem: string): boolean {

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../core/contract/endpoints.js';
 import { certificateFault } from '../../core/support/errors.js';
+import { withoutUndefined } from '../../core/support/without-undefined.js';
 import { NoAnswerError, type NoAnswerReason } from './errors.js';
 import type { HttpProxy } from './proxy.js';
 
@@ -22,6 +23,7 @@ export class TunnelError extends Error {
   }
 }
 
+/** What an error of the transport means, and what is said of it. */
 interface Failure {
   readonly reason: NoAnswerReason;
   /** Whether the service may have acted on a request that was being written. */
@@ -42,6 +44,8 @@ const notHttp = 'HTTPParserError';
  */
 const certificateAdvice =
   'If it never answers: the service may want a client certificate (options cert and key; --client-cert, --client-key).';
+
+const proxyHint = 'Check the proxy, and whether this host should be reached through it.';
 
 /** The default, if no code says more. */
 const connectionLost: Failure = {
@@ -138,52 +142,72 @@ export function toNoAnswerError(
   error: NodeJS.ErrnoException,
   request: FailedRequest,
 ): NoAnswerError {
-  const { host, proxy, endpoint, started } = request;
-  if (error instanceof TunnelError) return refusedByProxy(host, `, which ${error.message}`, error);
-  const code = error.name === notHttp ? notHttp : typeof error.code === 'string' ? error.code : '';
-  if (
-    code === '' &&
-    request.isOwn === true &&
-    error.syscall === undefined &&
-    error.name !== 'AbortError'
-  ) {
-    const hint =
-      'The cause says why. userinfo-exchange needs the sockets of Node, Bun or Deno: call it from a server.';
-    const details = { reason: 'runtime', received: false, hint, cause: error } as const;
-    return new NoAnswerError(`the request to ${host} cannot be sent by this runtime`, details);
-  }
+  const { host, proxy, started } = request;
+  if (error instanceof TunnelError) return tunnelRefused(host, error);
+  const code = codeOf(error);
+  if (code === '' && request.isOwn === true && isOfRuntime(error)) return noSockets(host, error);
   const failure = findFailure(error, code, started);
   const { reason, message } = failure;
-  const received = failure.received && started;
-  const shown = code === '' || code === notHttp ? '' : ` (${code})`;
+  const shownCode = code === '' || code === notHttp ? '' : ` (${code})`;
   const cause = withoutData(error, code);
-  if (proxy !== null && !started && reason !== 'tls') return refusedByProxy(host, shown, cause);
-  // Not known whether it was carried out: what may be repeated is tried again as the failure says.
-  const isDoubtful =
-    failure.isDoubtful || (endpoint?.repeatable === false && reason !== 'not-envelope');
-  const hint = (received && isDoubtful && endpoint?.doubt) || failure.hint;
-  const advice =
-    reason === 'reset' && request.mayWantCertificate === true ? ` ${certificateAdvice}` : '';
-  return new NoAnswerError(message(host) + shown, { reason, received, hint: hint + advice, cause });
+  if (proxy !== null && !started && reason !== 'tls') {
+    const details = { reason: 'proxy', received: false, hint: proxyHint, cause } as const;
+    return new NoAnswerError(`cannot reach ${host}${shownCode}`, details);
+  }
+  const received = failure.received && started;
+  const hints = [hintOf(failure, received, request)];
+  if (reason === 'reset' && request.mayWantCertificate === true) hints.push(certificateAdvice);
+  const details = { reason, received, hint: hints.join(' '), cause };
+  return new NoAnswerError(message(host) + shownCode, details);
 }
 
-function refusedByProxy(host: string, fault: string, cause: Error): NoAnswerError {
-  const httpStatus = cause instanceof TunnelError ? cause.httpStatus : undefined;
-  const isPassword = httpStatus === 407;
-  return new NoAnswerError(`cannot reach ${host}${fault}`, {
-    reason: 'proxy',
+/** The code by which the table of failures knows an error; empty if it has none. */
+function codeOf({ name, code }: NodeJS.ErrnoException): string {
+  if (name === notHttp) return notHttp;
+  return typeof code === 'string' ? code : '';
+}
+
+/** Whether an error without a code, of our own sockets, is none of a socket. */
+function isOfRuntime({ syscall, name }: NodeJS.ErrnoException): boolean {
+  return syscall === undefined && name !== 'AbortError';
+}
+
+function noSockets(host: string, cause: Error): NoAnswerError {
+  return new NoAnswerError(`the request to ${host} cannot be sent by this runtime`, {
+    reason: 'runtime',
     received: false,
-    ...(httpStatus === undefined ? {} : { httpStatus }),
-    hint: isPassword
-      ? 'Check the proxy, and its user name and password: http://user:password@host:port.'
-      : 'Check the proxy, and whether this host should be reached through it.',
+    hint: 'The cause says why. userinfo-exchange needs the sockets of Node, Bun or Deno: call it from a server.',
     cause,
   });
 }
 
+function tunnelRefused(host: string, error: TunnelError): NoAnswerError {
+  const { httpStatus, message } = error;
+  const passwordHint =
+    'Check the proxy, and its user name and password: http://user:password@host:port.';
+  const details = withoutUndefined({
+    reason: 'proxy' as const,
+    received: false,
+    httpStatus,
+    hint: httpStatus === 407 ? passwordHint : proxyHint,
+    cause: error,
+  });
+  return new NoAnswerError(`cannot reach ${host}, which ${message}`, details);
+}
+
+/**
+ * The next step: where it is not known whether the request was carried out, the doubt of its
+ * operation, unless it may be repeated and the failure says how.
+ */
+function hintOf(failure: Failure, received: boolean, { endpoint }: FailedRequest): string {
+  if (!received || endpoint === undefined) return failure.hint;
+  const isLost = !endpoint.repeatable && failure.reason !== 'not-envelope';
+  return failure.isDoubtful || isLost ? endpoint.doubt : failure.hint;
+}
+
 function findFailure(error: NodeJS.ErrnoException, code: string, started: boolean): Failure {
-  const known = failures.find(({ codes }) => codes.test(code));
-  if (known !== undefined) return known;
+  const failure = failures.find(({ codes }) => codes.test(code));
+  if (failure !== undefined) return failure;
   return started && error.syscall !== 'write' ? connectionLost : notSent;
 }
 
@@ -191,5 +215,6 @@ function findFailure(error: NodeJS.ErrnoException, code: string, started: boolea
  * undici's parser adds the bytes that it could not parse to its error: they may hold personal data.
  */
 function withoutData(error: Error, code: string): Error {
-  return 'data' in error ? Object.assign(new Error(error.message), { code }) : error;
+  if (!('data' in error)) return error;
+  return Object.assign(new Error(error.message), { code });
 }

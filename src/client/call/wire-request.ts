@@ -25,13 +25,11 @@ export function toWireRequest(
   baseUrl: string,
   headers: RequestHeaders,
 ): WireRequest {
-  const contentType = body === null ? null : formContentType;
-  const url = new URL(baseUrl + target);
   return {
     method: endpoint.method,
-    url,
-    contentType,
-    headers: Object.fromEntries(headers.given),
+    url: new URL(baseUrl + target),
+    contentType: body === null ? null : formContentType,
+    headers: Object.fromEntries(headers.additional),
     body,
   };
 }
@@ -46,7 +44,7 @@ const usualHeaders = {
   'user-agent': `userinfo/${manifest.version}`,
 };
 
-/** Shorter values are words, and no secrets. */
+/** Minimum length of a value that is hidden, in characters: shorter ones are words. */
 const shortestHidden = 8;
 
 /**
@@ -54,20 +52,22 @@ const shortestHidden = 8;
  * object.
  */
 export class RequestHeaders {
-  /** Additional headers, by their names in lower case. */
-  readonly given: ReadonlyMap<string, string>;
+  /** The headers besides those of every client, by their names in lower case. */
+  readonly additional: ReadonlyMap<string, string>;
+  /** All headers of a request without a form, names and values alternating. */
   readonly withoutForm: string[];
+  /** All headers of a request with a form, names and values alternating. */
   readonly withForm: string[];
 
-  constructor(given: ReadonlyMap<string, string>) {
-    this.given = given;
-    this.withoutForm = [...new Map([...Object.entries(usualHeaders), ...given])].flat();
+  constructor(additional: ReadonlyMap<string, string>) {
+    this.additional = additional;
+    this.withoutForm = [...new Map([...Object.entries(usualHeaders), ...additional])].flat();
     this.withForm = [...this.withoutForm, 'content-type', formContentType];
   }
 
   /** Hides their values in a text of an answer: gateways repeat the key that they refuse. */
   readonly hide = (text: string): string =>
-    [...this.given.values()]
+    [...this.additional.values()]
       .flatMap((value) => value.split(' '))
       .filter((value) => value.length >= shortestHidden)
       .reduce((shown, value) => shown.replaceAll(value, '…'), text);

@@ -93,6 +93,43 @@ export function sameDeployment(first: string, second: string): boolean {
   return deploymentKey(first) === deploymentKey(second);
 }
 
+/**
+ * The address of a deployment (§1) to which requests may be sent: a base URL that was parsed and
+ * judged, once for all that sends there.
+ */
+export class ServiceAddress {
+  /** The base URL, without a slash at the end. */
+  readonly baseUrl: string;
+  readonly url: URL;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** The path before those of §4; empty for most. */
+  readonly pathPrefix: string;
+  /** Whether it is this machine: no network and no proxy is on the way. */
+  readonly isLoopback: boolean;
+
+  /**
+   * `baseUrl` is of `parseBaseUrl`; `permission` says whether plain http to another machine is
+   * allowed, and which option allows it.
+   *
+   * @throws InvalidInputError that begins with `label`, for a base URL with the path of an
+   * operation, and for plain http to another machine without the permission
+   */
+  constructor(
+    baseUrl: string,
+    permission: { readonly allowHttp: boolean; readonly option: string },
+    label = 'the base URL',
+  ) {
+    refuseApiPath(baseUrl, label);
+    refusePlainHttp(baseUrl, permission.allowHttp, permission.option, label);
+    this.baseUrl = baseUrl;
+    this.url = new URL(baseUrl);
+    this.origin = this.url.origin;
+    this.pathPrefix = baseUrl.slice(this.origin.length);
+    this.isLoopback = isLoopback(this.url.hostname);
+  }
+}
+
 /** Whether two base URLs lead to the same host and port, as `sameDeployment` compares them. */
 export function sameHost(first: string, second: string): boolean {
   return hostKey(new URL(first)) === hostKey(new URL(second));
