@@ -100,10 +100,7 @@ describe('passback', () => {
   });
 
   it.each([
-    [
-      ['a=x'],
-      'neither union_id nor primary_key is given\nNothing was sent. Add --union-id <id>, or --primary-key',
-    ],
+    [['a=x'], 'no user is named\nNothing was sent. Add --union-id <id>, or --primary-key'],
     [
       ['union_id=u001', 'a=x', '--union-id', 'u001'],
       'cannot be passed back\nNothing was sent. The user is named by --union-id',
@@ -127,7 +124,7 @@ describe('passback', () => {
     [['a:=nul', '--union-id', 'u001'], 'the value of key "a" is not a JSON value'],
     [['a:=1,"b":2', '--union-id', 'u001'], 'the value of key "a" is not a JSON value'],
     [['a=x', 'a=y', '--union-id', 'u001'], 'the key "a" is given twice'],
-    [['=x', '--union-id', 'u001'], 'is not a pair with a key'],
+    [['=x', '--union-id', 'u001'], 'is not a pair such as key=text'],
     [
       ['a=@no-such-file', '--union-id', 'u001'],
       'the file "no-such-file" of key "a" cannot be read: no such file or folder',

@@ -34,8 +34,25 @@ export function explainRefusal({ code, message }: CommanderError, line: CommandL
   const [said = '', suggestion] = message.slice('error: '.length).split('\n');
   if (code === 'commander.excessArguments' && fullName(command).startsWith('userinfo bulk '))
     return new UsageError(said, oneFileEach);
+  const missing = missingPart(code, said, command);
+  if (missing !== undefined) return missing;
   if (code !== 'commander.unknownOption' || option === undefined) return new UsageError(said);
   return unknownOption(command, option, suggestion);
+}
+
+/** The error of an argument or an option that is left out; commander's message quotes its name. */
+function missingPart(code: string, said: string, command: Command): UsageError | undefined {
+  const [, quoted = ''] = /'([^']+)'/.exec(said) ?? [];
+  if (code === 'commander.missingArgument') {
+    const usage = `${fullName(command)} ${command.usage()}`;
+    return new UsageError(`the ${quoted} is missing`, `Usage: ${usage}`);
+  }
+  if (code !== 'commander.missingMandatoryOptionValue') return undefined;
+  const option = command.options.find(({ flags }) => flags === quoted);
+  return new UsageError(
+    `${option?.long ?? quoted} is missing`,
+    `Add ${quoted}: ${option?.description ?? ''}.`,
+  );
 }
 
 /**

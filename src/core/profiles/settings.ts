@@ -275,8 +275,10 @@ function missingValues(
   const advice = isNone
     ? 'Store them in a profile, which prompts for each:'
     : 'No profile is active. Select one with -p, or for all commands:';
-  return new CredentialError(`missing: ${missing.join(', ')}`, {
-    hint: misnamed.join('') + advice,
+  const isAll = isNone && needsSecret && fields.length === requestFields.length;
+  const message = isAll ? 'there is no profile yet' : `missing: ${missing.join(', ')}`;
+  return new CredentialError(message, {
+    hint: misnamed.join('') + (isAll ? 'Add one, which asks for each value:' : advice),
     ...selecting(list),
   });
 }

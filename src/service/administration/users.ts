@@ -185,6 +185,7 @@ export function noSuchUser({ tenantCode, unionId }: UserKey): NotFoundError {
   return new NotFoundError(
     resultCode.noSuchUser,
     `tenant ${quoteName(tenantCode)} has no user ${quoteName(unionId)}`,
+    { hint: 'Users are added by "userinfo admin user put".' },
   );
 }
 

@@ -97,8 +97,8 @@ const refused: readonly Slip[] = [
   },
   {
     typed: 'userinfo passback b.csv',
-    cause: '"b.csv" is a file: for each of its rows, userinfo bulk passback b.csv',
-    next: 'Nothing was sent.',
+    cause: '"b.csv" is a file, not a pair',
+    next: 'Nothing was sent. For each of its rows:\n  userinfo bulk passback b.csv',
   },
   {
     typed: 'userinfo read " $unset"',
@@ -113,13 +113,13 @@ const refused: readonly Slip[] = [
   },
   {
     typed: `userinfo passback a = b ${to}`,
-    cause: '"a" is not a pair with a key',
+    cause: '"a" is not a pair such as key=text',
     next: 'Write key=text, key:=json',
     paste: { line: `userinfo passback a=b ${to}`, sends: '{"a":"b"}' },
   },
   {
     typed: `userinfo passback name=Zhang San ${to}`,
-    cause: '"San" is not a pair with a key',
+    cause: '"San" is not a pair such as key=text',
     next: 'Quote a text with spaces.',
     paste: { line: `userinfo passback 'name=two words' ${to}`, sends: '{"name":"two words"}' },
   },
@@ -147,7 +147,7 @@ const refused: readonly Slip[] = [
   },
   {
     typed: 'userinfo passback a=b',
-    cause: 'neither union_id nor primary_key is given',
+    cause: 'no user is named',
     next: 'Add --union-id <id>',
   },
   {

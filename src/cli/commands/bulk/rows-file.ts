@@ -17,6 +17,8 @@ export function rowsFileDoubts(what: string, arg: string): DoubtfulText[] {
 
 /** The error of a passback for one user that is given a file of rows. */
 export function rowsFileError(file: string): InvalidInputError {
-  const bulk = `userinfo bulk passback ${quoteWhereNeeded(file)}`;
-  return new InvalidInputError(`${quoteName(file)} is a file: for each of its rows, ${bulk}`);
+  return new InvalidInputError(`${quoteName(file)} is a file, not a pair such as key=text`, {
+    hint: 'For each of its rows:',
+    commands: [`userinfo bulk passback ${quoteWhereNeeded(file)}`],
+  });
 }

@@ -75,13 +75,18 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
   },
 });
 
-/** What to do about an input that the contract forbids, in the words of the command line. */
-const nextSteps: Partial<Record<ResultCode, string>> = {
-  [resultCode.userNotNamed]:
-    'Add --union-id <id>, or --primary-key <key> with the key of a pair, such as mobile=138... --primary-key mobile.',
-  [resultCode.reservedKey]: 'The user is named by --union-id, the channel is that of the profile.',
-  [resultCode.primaryKeyNotInUserInfo]:
-    'Add the pair that has this key, with a value, or name the user by --union-id <id>.',
+/** What the contract forbids, in the words of the command line. */
+const refusals: Partial<Record<ResultCode, { readonly says?: string; readonly hint: string }>> = {
+  [resultCode.userNotNamed]: {
+    says: 'no user is named',
+    hint: 'Add --union-id <id>, or --primary-key <key> with the key of a pair, such as mobile=138... --primary-key mobile.',
+  },
+  [resultCode.reservedKey]: {
+    hint: 'The user is named by --union-id, the channel is that of the profile.',
+  },
+  [resultCode.primaryKeyNotInUserInfo]: {
+    hint: 'Add the pair that has this key, with a value, or name the user by --union-id <id>.',
+  },
 };
 
 /** @throws InvalidInputError with the option to add in its hint */
@@ -89,9 +94,10 @@ function buildRequest(target: PassbackTarget, userInfo: UserInfoEntries): PlainR
   try {
     return passbackRequest(target, () => userInfo);
   } catch (error) {
-    const hint = error instanceof InvalidInputError ? nextSteps[error.resultCode] : undefined;
-    if (!(error instanceof InvalidInputError) || hint === undefined) throw error;
-    throw new InvalidInputError(error.message, { hint, resultCode: error.resultCode });
+    const refusal = error instanceof InvalidInputError ? refusals[error.resultCode] : undefined;
+    if (!(error instanceof InvalidInputError) || refusal === undefined) throw error;
+    const { says = error.message, hint } = refusal;
+    throw new InvalidInputError(says, { hint, resultCode: error.resultCode });
   }
 }
 

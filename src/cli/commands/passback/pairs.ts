@@ -61,8 +61,11 @@ function splitPair(pair: string): { key: string; isJson: boolean; value: string 
     if (key === '') break;
     return { key, isJson: sign === ':=' && !isEscaped, value: pair.slice(index + found.length) };
   }
-  throw new InvalidInputError(`${quoteName(pair.slice(0, 20))} is not a pair with a key`, {
-    hint: 'Write key=text, key:=json (a number, true, false or null), or key=@file. Quote a text with spaces.',
+  const isObject = pair.startsWith('{');
+  throw new InvalidInputError(`${quoteName(pair.slice(0, 20))} is not a pair such as key=text`, {
+    hint: isObject
+      ? `A JSON object is the value of an option: --user-info '{"acme_level":"gold"}'`
+      : 'Write key=text, key:=json (a number, true, false or null), or key=@file. Quote a text with spaces.',
   });
 }
 

@@ -176,9 +176,9 @@ describe('invalid input is refused before anything is sent', () => {
       [['bulk', 'passback', '-', '--resume'], 'a run over a stream cannot be resumed'],
       [['bulk', 'passback', 'none.csv'], '"none.csv" cannot be read: no such file or folder'],
       [['bulk', 'passback', ''], 'the name of the file is empty: is the variable set?'],
-      [['bulk', 'passback'], "missing required argument 'file'"],
-      [['bulk', 'read'], "missing required argument 'file'"],
-      [['read'], "missing required argument 'code'"],
+      [['bulk', 'passback'], 'the file is missing'],
+      [['bulk', 'read'], 'the file is missing'],
+      [['read'], 'the code is missing'],
     ];
     for (const [args, said] of refused) {
       const done = await machine.run(['-p', 'local', ...args]);
