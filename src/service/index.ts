@@ -79,7 +79,7 @@ function hostOf({
  * @throws InvalidInputError for an invalid option
  * @example
  * await using service = await createService();
- * const { app_key, app_secret } = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
+ * const app = await service.admin.createApp({ tenantCode: 'acme', channel: 'web' });
  */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
   checkOptions(options);
@@ -105,7 +105,8 @@ async function start(options: ServiceOptions, extension?: ServerExtension): Prom
  *
  * @throws StartError, InvalidInputError as `createService` does
  * @example
- * const service = await createTestService({ users: [{ union_id: 'u1', basic_info: { mobile: '13800001111' } }] });
+ * const users = [{ union_id: 'u1', basic_info: { mobile: '13800001111' } }];
+ * const service = await createTestService({ users });
  * const client = new UserInfoClient(service.clientOptions);
  * service.failNext(2, { operation: 'passback', code: 50301 });
  * await client.passback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });

@@ -68,16 +68,18 @@ function isSecret(value: string, { app_secret }: App): boolean {
 
 /** The same request with its secrets and personal data masked. */
 export function maskRequest({ signable, form }: ReceivedRequest, app: App): SignableRequest {
-  const mask = (param: Param): Param => {
-    const [name, value] = param;
-    if (isSecret(value, app)) return withText(param, `${app.app_secret}`);
-    return withText(param, value.length > maxShown ? '****' : maskValue(name, value));
-  };
+  const mask = (param: Param): Param => withText(param, maskedText(param, app));
   return {
     ...signable,
     params: signable.params.map(mask),
     body: signable.body === null ? null : encodePairs(form.map(mask)),
   };
+}
+
+function maskedText([name, value]: Param, app: App): string {
+  if (isSecret(value, app)) return `${app.app_secret}`;
+  if (value.length > maxShown) return '****';
+  return maskValue(name, value);
 }
 
 /**

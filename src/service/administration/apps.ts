@@ -20,7 +20,7 @@ import {
  * An app to create.
  *
  * @example
- * const app: NewApp = { tenantCode: 'acme', channel: 'web', appKey: 'test-app', appSecret: 'test-secret' };
+ * const app: NewApp = { tenantCode: 'acme', channel: 'web', appKey: 'test-app' };
  * await service.admin.createApp(app);
  */
 export interface NewApp {

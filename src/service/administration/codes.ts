@@ -20,8 +20,8 @@ import { noSuchUser, subjectOf } from './users.js';
  * A code to issue.
  *
  * @example
- * const wanted: NewCode = { tenantCode: 'acme', unionId: 'u1', infoNames: ['mobile'], uses: 'unlimited' };
- * const { code } = await service.admin.issueCode(wanted);
+ * const newCode: NewCode = { tenantCode: 'acme', unionId: 'u1', infoNames: ['mobile'] };
+ * const { code } = await service.admin.issueCode(newCode);
  */
 export interface NewCode {
   readonly tenantCode: string;

@@ -15,11 +15,11 @@ const openApiPath = '/openapi.json';
 
 const healthPath = '/healthz';
 
-/** Answers a request for an operation otherwise, for a test double; returns whether it did. */
+/** Answers a request for an operation otherwise than the service; returns whether it did. */
 export type Intercept = (endpoint: Endpoint, exchange: HttpExchange) => Promise<boolean>;
 
 interface Route {
-  /** The first stands for all. */
+  /** The answer to any other method names the first as the one that is allowed. */
   readonly methods: readonly string[];
   answer(exchange: HttpExchange): Promise<void>;
 }
@@ -61,10 +61,10 @@ export function routesOf(
     const answer = async (exchange: HttpExchange) => {
       // Metrics are for this machine, or for a port of their own. The others tell no more than
       // /healthz, to load balancers that name any host, or none, by HTTP/1.0.
-      const isMeant =
-        path !== '/metrics' || (adminPort === undefined && isFromHere(exchange.request));
-      if (isMeant) exchange.deliver(await answerOf(exchange.request));
-      else responder.sendCode(exchange, resultCode.noSuchPath);
+      const { request } = exchange;
+      const isHidden = path === '/metrics' && (adminPort !== undefined || !isFromHere(request));
+      if (isHidden) responder.sendCode(exchange, resultCode.noSuchPath);
+      else exchange.deliver(await answerOf(request));
     };
     routes.set(path, { methods, answer });
   }
@@ -130,6 +130,7 @@ function isAmbiguous({ headers, rawHeaders, httpVersion }: IncomingMessage): boo
   const encoding = headers['transfer-encoding']?.toLowerCase();
   const isUnclear = encoding !== undefined && (encoding !== 'chunked' || httpVersion === '1.0');
   // Names and values take turns.
-  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name));
+  const names = rawHeaders.filter((_, index) => index % 2 === 0);
+  const hosts = names.filter((name) => /^host$/i.test(name));
   return isUnclear || hosts.length > 1;
 }

@@ -58,8 +58,12 @@ function labelOf(signed: string, { app_secret, app_key }: App): string {
 function showBlanks(text: string): string {
   return text.replace(
     /[^!-~]/gu,
-    (found) => blanks.get(found) ?? `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    (character) => blanks.get(character) ?? escapeOf(character.charCodeAt(0)),
   );
+}
+
+function escapeOf(codeUnit: number): string {
+  return `\\u${codeUnit.toString(16).padStart(4, '0')}`;
 }
 
 const blanks = new Map([
@@ -95,7 +99,8 @@ function receivedSignature({
  */
 const atOnce = 20;
 
-const known = new WeakMap<RejectedSignature, Reconstruction | null>();
+/** The result of each signature that was analyzed. */
+const reconstructions = new WeakMap<RejectedSignature, Reconstruction | null>();
 
 /**
  * Analyzes the wrong signatures of some requests, each once. The service answers requests in
@@ -103,9 +108,10 @@ const known = new WeakMap<RejectedSignature, Reconstruction | null>();
  */
 export async function analyze(requests: readonly RecentRequest[]): Promise<void> {
   const rejected = requests.flatMap(({ rejection }) => rejection?.rejected ?? []);
-  for (const fresh of rejected.filter((one) => !known.has(one)).slice(0, atOnce)) {
+  const unknown = rejected.filter((signature) => !reconstructions.has(signature));
+  for (const signature of unknown.slice(0, atOnce)) {
     await nextTurn();
-    known.set(fresh, reconstruct(fresh));
+    reconstructions.set(signature, reconstruct(signature));
   }
 }
 
@@ -115,5 +121,5 @@ export async function analyze(requests: readonly RecentRequest[]): Promise<void>
 export function reconstructionOf(
   rejected: RejectedSignature | null,
 ): Reconstruction | null | undefined {
-  return rejected === null ? undefined : known.get(rejected);
+  return rejected === null ? undefined : reconstructions.get(rejected);
 }

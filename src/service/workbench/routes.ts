@@ -32,7 +32,8 @@ export async function answerWorkbench(
 ): Promise<void> {
   if (!isOwnHost(exchange.request, isOpen) || isForwarded(exchange.request)) {
     const msg =
-      'the workbench is shown at the address of the service alone, such as http://127.0.0.1, without a proxy';
+      'the workbench is shown at the address of the service alone,' +
+      ' such as http://127.0.0.1, without a proxy';
     return responder.sendCode(exchange, resultCode.noSuchPath, msg);
   }
   // Loaded on the first request: most services never show the page.

@@ -8,70 +8,83 @@ import type { Rejection } from './request-ring.js';
 const secretLabel = String(new Secret(''));
 
 export function causeOf({ explained, rejected }: Rejection): Html {
-  const found = reconstructionOf(rejected);
-  const cause =
-    found === undefined
-      ? 'Not analyzed: it is too long, or one of too many.'
-      : found === null
-        ? 'No single common mistake explains it.'
-        : sentencesOf(found.finding, 'says');
+  const cause = sentencesOfCause(rejected);
   return html`<strong>${explained.signature} is wrong.</strong> ${cause}`;
 }
 
+function sentencesOfCause(rejected: Rejection['rejected']): string {
+  const reconstruction = reconstructionOf(rejected);
+  if (reconstruction === undefined) return 'Not analyzed: it is too long, or one of too many.';
+  if (reconstruction === null) return 'No single common mistake explains it.';
+  return sentencesOf(reconstruction.finding, 'says');
+}
+
 export function adviceOf({ rejected }: Rejection): Html {
-  const found = reconstructionOf(rejected);
-  return found ? html`<p class="advice">${sentencesOf(found.finding, 'advice')}</p>` : empty;
+  const reconstruction = reconstructionOf(rejected);
+  if (!reconstruction) return empty;
+  return html`<p class="advice">${sentencesOf(reconstruction.finding, 'advice')}</p>`;
 }
 
 /** The stages as the service computes them and as the client did. */
 export function stagesView({ explained, rejected }: Rejection): Html {
-  const found = reconstructionOf(rejected);
+  const reconstruction = reconstructionOf(rejected);
   const { signature, params, message, expected, received } = explained;
-  const theirs = found?.stages ?? null;
-  const unknown = found
+  const stages = reconstruction?.stages ?? null;
+  const secret = reconstruction?.secret ?? null;
+  const unknown = reconstruction
     ? 'The difference is in the masked part.'
     : 'Unknown: a request does not contain it.';
-  const stage = (name: string, ours: string, other: string | undefined) =>
-    other === undefined
-      ? html`<tr><th scope="row">${name}</th><td><code>${ours}</code></td><td class="unknown">${unknown}</td></tr>`
-      : stageRow(name, ours, other, found?.secret ?? null);
-  const source = theirs === null ? 'only the digest is sent' : 'what the client must have computed';
+  const stageRow = (name: string, ours: string, theirs: string | undefined) => {
+    if (theirs === undefined) return unknownRow(name, ours, unknown);
+    return comparedRow(name, ours, theirs, secret);
+  };
+  const source = stages === null ? 'only the digest is sent' : 'what the client must have computed';
   return html`<table class="stages">
 <caption>How ${signature} is made, stage by stage</caption>
-<thead><tr><th scope="col">Stage</th><th scope="col">Expected <small>what the service computes</small></th>
+<thead><tr><th scope="col">Stage</th>
+<th scope="col">Expected <small>what the service computes</small></th>
 <th scope="col">Received <small>${source}</small></th></tr></thead>
 <tbody>
-${stage('Parameters', params, theirs?.params)}
-${stage('Message', message, theirs?.message)}
+${stageRow('Parameters', params, stages?.params)}
+${stageRow('Message', message, stages?.message)}
 ${digestRow(expected, received)}
 </tbody>
 </table>`;
+}
+
+/** A stage of which `reason` says why nothing is known of the client's. */
+function unknownRow(name: string, expected: string, reason: string): Html {
+  return html`<tr><th scope="row">${name}</th><td><code>${expected}</code></td>
+<td class="unknown">${reason}</td></tr>`;
 }
 
 /**
  * `secret` is what the client put in the place of the secret, in words; null where it has the
  * secret itself.
  */
-function stageRow(name: string, expected: string, received: string, secret: string | null): Html {
-  const at = expected === received && secret !== null ? expected.indexOf(secretLabel) : -1;
-  if (at < 0 || secret === null) return differenceRow(name, expected, received);
+function comparedRow(
+  name: string,
+  expected: string,
+  received: string,
+  secret: string | null,
+): Html {
+  if (secret === null || expected !== received) return differenceRow(name, expected, received);
+  const start = expected.indexOf(secretLabel);
+  if (start < 0) return differenceRow(name, expected, received);
+  const signed = received.replaceAll(secretLabel, () => secret);
   return stageView(
     name,
     'differs in the secret',
-    markedText(expected, at, secretLabel.length),
-    markedText(
-      received.replaceAll(secretLabel, () => secret),
-      at,
-      secret.length,
-    ),
+    markedText(expected, start, secretLabel.length),
+    markedText(signed, start, secret.length),
   );
 }
 
 function differenceRow(name: string, expected: string, received: string): Html {
   if (expected === received) return stageView(name, 'equal', html`${expected}`, html`${received}`);
-  const at = alikeLength(expected, received);
-  const says = `differs at character ${at + 1}`;
-  return stageView(name, says, markedText(expected, at, 1), markedText(received, at, 1));
+  const start = alikeLength(expected, received);
+  const says = `differs at character ${start + 1}`;
+  return stageView(name, says, markedText(expected, start, 1), markedText(received, start, 1));
 }
 
 /** The middle of both digests is masked. */
@@ -86,9 +99,9 @@ function stageView(name: string, says: string, expected: Html, received: Html): 
 <td><code>${received}</code></td></tr>`;
 }
 
-/** Marks `length` characters from `at` on, or the end of the text. */
-function markedText(text: string, at: number, length: number): Html {
-  const marked = [...text.slice(at, at + 2 * length)].slice(0, length).join('');
+/** Marks `length` characters from `start` on, or the end of the text. */
+function markedText(text: string, start: number, length: number): Html {
+  const marked = [...text.slice(start, start + 2 * length)].slice(0, length).join('');
   if (marked === '') return html`${text}<mark class="end" title="the text ends here"></mark>`;
-  return html`${text.slice(0, at)}<mark>${marked}</mark>${text.slice(at + marked.length)}`;
+  return html`${text.slice(0, start)}<mark>${marked}</mark>${text.slice(start + marked.length)}`;
 }
