@@ -1,6 +1,11 @@
 import { algorithms, outputs } from '../../core/signing/digest-algorithms.js';
 import { parseDigest } from '../../core/signing/digest-steps.js';
-import { cases, type TextEncoding, textEncodings } from '../../core/signing/encodings.js';
+import {
+  cases,
+  escapePattern,
+  type TextEncoding,
+  textEncodings,
+} from '../../core/signing/encodings.js';
 import { compileParams } from '../../core/signing/params.js';
 import { presets } from '../../core/signing/presets.js';
 import {
@@ -36,7 +41,12 @@ export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, re
 }));
 
 /** Mistakes in the rule itself: each is another recipe. A module has none but the other recipes. */
-export function recipeSuspects({ recipe, request, otherRecipes }: ReceivedSignature): Suspect[] {
+export function recipeSuspects({
+  recipe,
+  request,
+  secret,
+  otherRecipes,
+}: ReceivedSignature): Suspect[] {
   const others = otherRecipes.flatMap(({ name, value, ...preset }) =>
     kind(
       'other-recipe',
@@ -48,6 +58,7 @@ export function recipeSuspects({ recipe, request, otherRecipes }: ReceivedSignat
   return [
     ...charsetSuspects(recipe),
     ...variantsOf(recipe),
+    ...encoderSuspects(recipe, secret.reveal()),
     ...messageVariants(recipe),
     ...blockVariants(recipe, request),
     ...others,
@@ -108,13 +119,8 @@ function variantsOf(recipe: Recipe): Suspect[] {
       [at('with the parameters that are empty', 'params.empty', 'keep')],
     ),
     ...kind('encoding', 'Encode what the recipe says, no more and no less.', [
-      // Without its escapes alone: that is said of a forgotten field.
-      ...encoderVariants
-        .filter(([, encode, replaced]) => encode !== params.encode || replaced !== nothingReplaced)
-        .map(([who, encode, replaced]) =>
-          withParams(`with names and values ${who}`, { encode, escape: replaced }),
-        ),
       ...textEncodings.flatMap((other) => [
+        at(`with names and values ${encodingWords[other]}`, 'params.encode', other),
         at(`with the whole message ${encodingWords[other]}`, 'encode.message', other),
         at(`with the parameters, as a whole, ${encodingWords[other]}`, 'encode.block', other),
       ]),
@@ -276,44 +282,70 @@ const encodingWords: Readonly<Record<TextEncoding, string>> = {
   javascript: "percent-encoded as by encodeURIComponent of JavaScript (!*()' as they are)",
 };
 
-/** What a library leaves as it is, or writes in another way, behind one of the encodings. */
-type EncoderVariant = readonly [
-  how: string,
-  encode: TextEncoding,
-  replaced: Readonly<Record<string, string>>,
+/** What a library leaves as it is, or writes in another way, than one of the encodings. */
+interface LikeEncoder {
+  readonly how: string;
+  readonly like: TextEncoding;
+  /** What it writes in place of a text. */
+  readonly writes: Readonly<Record<string, string>>;
+}
+
+const otherEncoders: readonly LikeEncoder[] = [
+  {
+    how: 'percent-encoded as by quote of Python (/ as it is)',
+    like: 'rfc3986',
+    writes: { '%2F': '/' },
+  },
+  {
+    how: 'form-encoded as by Java, + replaced by %20 (* as it is, ~ as %7E)',
+    like: 'form',
+    writes: { '+': '%20' },
+  },
+  {
+    how: 'form-encoded as by Java, + replaced by %20 (* as it is, ~ as it is)',
+    like: 'form',
+    writes: { '+': '%20', '%7E': '~' },
+  },
+  {
+    how: 'form-encoded as by Java, + replaced by %20 (* as %2A, ~ as %7E)',
+    like: 'form-php',
+    writes: { '+': '%20' },
+  },
+  {
+    how: 'form-encoded as by WebUtility of .NET (a space as +, !*() as they are)',
+    like: 'javascript',
+    writes: { '%20': '+', '~': '%7E', "'": '%27' },
+  },
+  {
+    how: 'percent-encoded with escapes in lower case',
+    like: 'form-dotnet',
+    writes: { '+': '%20', '!': '%21', '*': '%2a', '(': '%28', ')': '%29', '%7e': '~' },
+  },
+  {
+    how: 'encoded as by encodeURI of JavaScript (,/?:@&=+$# as they are)',
+    like: 'javascript',
+    writes: Object.fromEntries([...',/?:@&=+$#;'].map((mark) => [encodeURIComponent(mark), mark])),
+  },
+  {
+    how: 'percent-encoded but for +, which stays',
+    like: 'rfc3986',
+    writes: { '%2B': '+' },
+  },
 ];
 
-const nothingReplaced = {};
-
-const encoderVariants: readonly EncoderVariant[] = [
-  ...textEncodings.map(
-    (encode): EncoderVariant => [encodingWords[encode], encode, nothingReplaced],
-  ),
-  ['percent-encoded as by quote of Python (/ as it is)', 'rfc3986', { '%2F': '/' }],
-  ['form-encoded as by Java, + replaced by %20 (* as it is, ~ as %7E)', 'form', { '+': '%20' }],
-  [
-    'form-encoded as by Java, + replaced by %20 (* as it is, ~ as it is)',
-    'form',
-    { '+': '%20', '%7E': '~' },
-  ],
-  ['form-encoded as by Java, + replaced by %20 (* as %2A, ~ as %7E)', 'form-php', { '+': '%20' }],
-  [
-    'form-encoded as by WebUtility of .NET (a space as +, !*() as they are)',
-    'javascript',
-    { '%20': '+', '~': '%7E', "'": '%27' },
-  ],
-  [
-    'percent-encoded with escapes in lower case',
-    'form-dotnet',
-    { '+': '%20', '!': '%21', '*': '%2a', '(': '%28', ')': '%29', '%7e': '~' },
-  ],
-  [
-    'encoded as by encodeURI of JavaScript (,/?:@&=+$# as they are)',
-    'javascript',
-    Object.fromEntries([...',/?:@&=+$#;'].map((mark) => [encodeURIComponent(mark), mark])),
-  ],
-  ['percent-encoded but for +, which stays', 'rfc3986', { '%2B': '+' }],
-];
+/** Other encoders, by changing the text that the likest encoding makes; not the secret in it. */
+function encoderSuspects(recipe: Recipe, secret: string): Suspect[] {
+  return otherEncoders.flatMap(({ how, like, writes }) => {
+    const parts = partsOf(withValueAt(recipe, 'params.encode', like));
+    const pattern = new RegExp(Object.keys(writes).map(escapePattern).join('|'), 'g');
+    const encode = (text: string) => text.replace(pattern, (found) => writes[found] ?? found);
+    const write = (message: string) =>
+      secret === '' ? encode(message) : message.split(secret).map(encode).join(secret);
+    return suspects('encoding', 'Encode what the recipe says, no more and no less.', [
+      [`with names and values ${how}`, { signer: signerOf(parts, write) }],
+    ]);
+  });
+}
 
 const placeWords: Readonly<Record<ParamsPlace, string>> = {
   both: 'of the query and of the form',
