@@ -47,12 +47,26 @@ describe.each([
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  it('express.ts signs a user in once', async () => {
+  it('express.ts signs a user in once, reads, and passes back', async () => {
     const { app } = await import('./express.js');
     const server = createServer(app);
-    const url = `${await urlOf(server)}/sign-in?code=${await issueCode()}`;
-    expect(await (await fetch(url)).json()).toEqual({ user: 'u001' });
-    expect((await fetch(url)).status).toBe(403);
+    const url = await urlOf(server);
+    const signIn = `${url}/sign-in?code=${await issueCode()}`;
+    const answer = await fetch(signIn);
+    expect(await answer.json()).toEqual({ user: 'u001' });
+    expect((await fetch(signIn)).status).toBe(403);
+    expect((await fetch(`${url}/sign-in`)).status).toBe(400);
+    const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect((await fetch(`${url}/me`)).status).toBe(401);
+    const me = await fetch(`${url}/me`, { headers: { cookie } });
+    expect(await me.json()).toEqual({ unionId: 'u001', mobile: '13800138000' });
+    const level = await fetch(`${url}/me/level`, {
+      method: 'PUT',
+      headers: { cookie, 'content-type': 'application/json' },
+      body: '{"level":"gold"}',
+    });
+    expect(level.status).toBe(204);
+    expect(service.requests.at(-1)).toMatchObject({ userInfo: { acme_level: 'gold' } });
     server.close();
   });
 

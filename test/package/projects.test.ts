@@ -19,6 +19,7 @@ beforeAll(() => {
   cpSync(join(consumer, 'types.mts'), join(consumer, 'types.cts'));
   for (const name of ['client.ts', 'lambda.ts'])
     cpSync(join(project, 'examples', name), join(consumer, name));
+  cpSync(join(project, 'examples/service.jest.cjs'), join(consumer, 'service.test.js'));
   // Not in `dependencies`, which tsup would leave out of its bundle. The scripts are those of the
   // tools: Bun's moves it.
   run(consumer, 'npm', 'install', '--ignore-scripts', '--silent', '--save-dev', inject('tarball'));
@@ -99,6 +100,7 @@ it('is required by Jest as it is, and by ts-jest with the resolution of node10',
   const jest = (...args: string[]) =>
     run(consumer, process.execPath, bin('jest/bin/jest.js'), ...args);
   jest('double');
+  jest('service.test.js');
   jest('fake-timers');
   jest('controller', '--preset', 'ts-jest');
 });
