@@ -4,6 +4,7 @@ import type { OperationName } from '../../core/contract/endpoints.js';
 import { quoteName } from '../../core/contract/errors.js';
 import type { Settings } from '../../core/profiles/settings.js';
 import type { Secret } from '../../core/signing/secret.js';
+import { withoutUndefined } from '../../core/support/without-undefined.js';
 import { Asker, type Reply, type StopReason } from '../../lab/settle/asker.js';
 import type { HarmlessKind } from '../../lab/settle/harmless-requests.js';
 import type { Reach, Settlement, Sight, Sighting } from '../../lab/settle/settle.js';
@@ -22,15 +23,21 @@ export async function connectToAsk(
   options: CommonOptions,
   secret: Secret,
 ): Promise<CallClient> {
-  const given = await clientOptions(context, settings, { ...options, attempts: 1 }, secret);
+  const usual = await clientOptions(context, settings, { ...options, attempts: 1 }, secret);
   // What a passback is answered with is looked at, not judged.
-  return context.connect({ ...given, platform: { ...given.platform, passback_union_id: 'any' } });
+  return context.connect({ ...usual, platform: { ...usual.platform, passback_union_id: 'any' } });
 }
 
 /** How many requests may be sent. */
 interface Budget {
   readonly maxRequests: number;
+  /**
+   * Requests a second.
+   *
+   * @default usualRate
+   */
   readonly rate?: number | undefined;
+  /** How many more may be sent after `sent` requests. */
   readonly more?: (sent: number) => Promise<number>;
 }
 
@@ -41,13 +48,8 @@ export async function askPlatform<T>(
   { maxRequests, rate = usualRate, more }: Budget,
   work: (asker: Asker) => Promise<T>,
 ): Promise<T> {
-  const asker = new Asker({
-    client,
-    signal,
-    pauseMs: 1000 / rate,
-    maxRequests,
-    ...(more && { more }),
-  });
+  const pauseMs = 1000 / rate;
+  const asker = new Asker(withoutUndefined({ client, signal, pauseMs, maxRequests, more }));
   const progressNow = () => {
     const total = asker.sent + asker.left;
     return {
@@ -65,14 +67,12 @@ export async function askPlatform<T>(
 export const productionReach: Reach = { reads: ['named', 'odd'], passbacks: [] };
 
 /** The question before the harmless requests. */
-export function askingQuestion({ environment, base_url }: Settings, most: number): string {
+export function askingQuestion({ environment, base_url }: Settings, maxRequests: number): string {
   const { host } = new URL(base_url.value);
-  const isProduction = environment.value === 'production';
-  const requests = isProduction
-    ? 'reads of a code that nobody has'
-    : 'requests that change nothing';
-  const where = isProduction ? `production (${host})` : host;
-  return `Send up to ${most} ${requests} to ${where}, some with a wrong signature, to see which are accepted?`;
+  const purpose = 'some with a wrong signature, to see which are accepted?';
+  if (environment.value === 'production')
+    return `Send up to ${maxRequests} reads of a code that nobody has to production (${host}), ${purpose}`;
+  return `Send up to ${maxRequests} requests that change nothing to ${host}, ${purpose}`;
 }
 
 /** What was seen of an operation, for a person. */
@@ -90,38 +90,38 @@ const kindsOf: Readonly<Record<OperationName, readonly HarmlessKind[]>> = {
 /** What was seen of the signatures of an operation: accepted only if an answer showed it. */
 export function reportOperation(operation: OperationName, settlement: Settlement): OperationReport {
   const { sightings, refusals, carriedOut } = settlement;
-  const own = sightings.filter(({ kind }) => kindsOf[operation].includes(kind));
-  const refused = own.find(({ sign, app_sign }) => sign === 'refused' || app_sign === 'refused');
-  if (refused !== undefined) {
-    const name = refused.sign === 'refused' ? 'sign' : 'app_sign';
-    return { sight: 'refused', detail: `${refused.title}: ${name} is refused like a wrong one` };
+  const ofOperation = sightings.filter(({ kind }) => kindsOf[operation].includes(kind));
+  for (const { title, sign, app_sign } of ofOperation) {
+    if (sign === 'refused')
+      return { sight: 'refused', detail: `${title}: sign is refused like a wrong one` };
+    if (app_sign === 'refused')
+      return { sight: 'refused', detail: `${title}: app_sign is refused like a wrong one` };
   }
-  const accepted = own.find(({ sign }) => sign === 'accepted');
+  const accepted = ofOperation.find(({ sign }) => sign === 'accepted');
   if (accepted === undefined)
-    return { sight: 'unseen', detail: whyUnseen(operation, own, settlement) };
+    return { sight: 'unseen', detail: whyUnseen(operation, ofOperation, settlement) };
   const answer = `${describeReply(accepted.reply)}, a wrong sign ${describeReply(refusals.sign)}`;
-  const next = assumptions(operation, own, carriedOut);
+  const next = assumptions(operation, ofOperation, carriedOut);
   if (accepted.app_sign !== 'accepted') {
-    const detail = `sign was accepted (${answer}); whether app_sign is right could not be seen: a wrong one is answered alike`;
-    return { sight: 'unseen', detail, ...next };
+    const why = 'whether app_sign is right could not be seen: a wrong one is answered alike';
+    return { sight: 'unseen', detail: `sign was accepted (${answer}); ${why}`, ...next };
   }
   return { sight: 'accepted', detail: `app_sign and sign were accepted: ${answer}`, ...next };
 }
 
 function whyUnseen(
   operation: OperationName,
-  own: readonly Sighting[],
+  ofOperation: readonly Sighting[],
   { stopped, refusals, carriedOut }: Settlement,
 ): string {
-  const [first] = own;
+  const [first] = ofOperation;
   if (stopped !== null) return `not seen: ${stopWords[stopped]}`;
-  if (first === undefined)
-    return refusals.sign === null ? 'not asked: nothing was seen of a read' : 'not asked';
+  if (first === undefined && refusals.sign === null) return 'not asked: nothing was seen of a read';
+  if (first === undefined) return 'not asked';
   if (carriedOut !== null) return 'not seen: the platform accepts a wrong signature';
   const answer = describeReply(first.reply);
-  return operation === 'read'
-    ? `not seen: a wrong signature is answered alike, ${answer}`
-    : `not seen: the platform refuses something else before the signature, ${answer}`;
+  if (operation === 'read') return `not seen: a wrong signature is answered alike, ${answer}`;
+  return `not seen: the platform refuses something else before the signature, ${answer}`;
 }
 
 export const stopWords: Readonly<Record<StopReason, string>> = {
@@ -133,11 +133,11 @@ export const stopWords: Readonly<Record<StopReason, string>> = {
 /** What was not seen, or cannot be, of an operation whose signature was accepted. */
 function assumptions(
   operation: OperationName,
-  own: readonly Sighting[],
+  ofOperation: readonly Sighting[],
   carriedOut: HarmlessKind | null,
 ): { readonly next?: string } {
   const sentences: string[] = [];
-  const unseen = own
+  const unseen = ofOperation
     .filter(({ sign, kind }) => sign === 'unseen' && kind !== 'odd')
     .map(({ title }) => title);
   if (unseen.length > 0) sentences.push(`Not seen: ${unseen.join(', ')}.`);
@@ -156,5 +156,6 @@ function assumptions(
 export function describeReply(reply: Reply | null): string {
   if (reply === null) return 'nothing';
   const { code, httpStatus, msg } = reply;
-  return code === null ? `HTTP ${httpStatus}` : `${code}${msg === '' ? '' : ` ${quoteName(msg)}`}`;
+  if (code === null) return `HTTP ${httpStatus}`;
+  return msg === '' ? String(code) : `${code} ${quoteName(msg)}`;
 }

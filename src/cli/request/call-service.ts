@@ -47,19 +47,26 @@ export async function callService(
     if (missing.length > 0) await printMessage(io, describeMissing(missing));
   } catch (error) {
     if (!(error instanceof RejectedError || error instanceof NoAnswerError)) throw error;
-    // A query is for the data of an answer: a script would take null for a value.
-    const isQuery = error instanceof RejectedError && style.select !== undefined;
-    if (error.answer !== undefined) {
-      if (!isQuery) await printAnswer(error.answer, io, style);
-    } else if (error instanceof NoAnswerError && error.body !== undefined) {
-      await printUnknownBody(error.body, io, style, options.verbose);
-    }
+    await printFailedAnswer(invocation, error);
     const { explainFailure } = await import('./explain-failure.late.js');
+    const { operation } = request.endpoint;
     // The table above the error says the reason.
     const isSaid = error instanceof RejectedError && isTable && io.stdout.isTTY;
     const message = isSaid ? 'the service refused the request' : undefined;
-    throw explainFailure(error, settings, request.endpoint.operation, message);
+    throw explainFailure(error, settings, operation, message);
   }
+}
+
+/** Prints what the service answered a failed call with, if it did. */
+async function printFailedAnswer(
+  { io, options, style }: Invocation<RequestOptions>,
+  error: RejectedError | NoAnswerError,
+): Promise<void> {
+  // A query is for the data of an answer: a script would take null for a value.
+  if (error instanceof RejectedError && style.select !== undefined) return;
+  if (error.answer !== undefined) return printAnswer(error.answer, io, style);
+  if (error instanceof NoAnswerError && error.body !== undefined)
+    await printUnknownBody(error.body, io, style, options.verbose);
 }
 
 /** Maximum number of characters that are printed of an answer that is not an envelope. */
@@ -78,20 +85,21 @@ async function printUnknownBody(
   const isText = isUtf8(body);
   if (format === 'json' && select === undefined) {
     const members = bodyMembers(body, maxLength);
-    const shown = isText ? masked(members.body) : '****';
-    await write(io.stdout, `${JSON.stringify(mask ? { ...members, body: shown } : members)}\n`);
+    const maskedBody = isText ? maskText(members.body) : '****';
+    const printed = mask ? { ...members, body: maskedBody } : members;
+    await write(io.stdout, `${JSON.stringify(printed)}\n`);
   }
   if (!verbose) return;
   if (!isText)
     return printMessage(io, `<   … (${formatCount(body.length)} bytes that are not UTF-8)`);
   const whole = new TextDecoder().decode(body).trim();
-  for (const line of masked(whole.slice(0, maxLength)).split(/\r\n?|\n/))
+  for (const line of maskText(whole.slice(0, maxLength)).split(/\r\n?|\n/))
     await printMessage(io, `<   ${line}`);
   if (whole.length <= maxLength) return;
   await printMessage(io, `<   … (the whole answer has ${formatCount(whole.length)} characters)`);
 }
 
-function masked(text: string): string {
+function maskText(text: string): string {
   return jsonValueOf(text) === undefined ? maskWords(text) : maskPersonalData(text);
 }
 
@@ -102,15 +110,17 @@ async function confirmWrite(
   settings: Settings,
 ): Promise<void> {
   if (!endpoint.writes || settings.environment.value !== 'production' || isPreview(options)) return;
-  const unionId = parameters.get('union_id');
-  const user =
-    unionId === undefined
-      ? `the user with that ${parameters.get('primary_key')}`
-      : `the user ${unionId}`;
+  const user = describeUser(parameters);
   const keys = Object.keys(JSON.parse(parameters.get('user_info') ?? '{}'));
   const change =
     keys.length === 0 ? `${endpoint.summary}: ${user}` : `Write ${listKeys(keys)} to ${user}`;
   await confirm(context, `${change} in ${describeProduction(settings)}?`, options.yes);
+}
+
+function describeUser(parameters: PlainRequest['parameters']): string {
+  const unionId = parameters.get('union_id');
+  if (unionId !== undefined) return `the user ${unionId}`;
+  return `the user with that ${parameters.get('primary_key')}`;
 }
 
 /**

@@ -21,7 +21,7 @@ export interface DoubtfulText {
   readonly why: string;
 }
 
-/** The doubt about a text, if there is one. */
+/** The doubt about a text, if there is one. `special` are the names that it may be meant to be. */
 export function doubtful(
   what: string,
   text: string,
@@ -31,7 +31,9 @@ export function doubtful(
   const doubts = doubtsAbout(text, use, special);
   if (doubts.length === 0) return [];
   const why = doubts.join(' and ');
-  return use === 'name' || use === 'secret' ? [{ what, why }] : [{ what, text, why }];
+  // `what` has a name already, and a secret is never shown.
+  if (use === 'name' || use === 'secret') return [{ what, why }];
+  return [{ what, text, why }];
 }
 
 /** The doubts about the texts of a request; of its settings, about those that no profile has. */
@@ -53,6 +55,10 @@ export function specialNamesOf({ platform }: Pick<Settings, 'platform'>): string
   return Object.keys(specialInfoNames(platform.value.chat_prefix));
 }
 
+/**
+ * The doubts about a name; `kind` says what it is in messages, and `special` are the names that it
+ * may be meant to be.
+ */
 export function nameDoubts(kind: string, name: string, special: readonly string[]): DoubtfulText[] {
   return doubtful(`the ${kind} ${quoteName(name)}`, name, 'name', special);
 }
@@ -62,22 +68,26 @@ export function nameDoubts(kind: string, name: string, special: readonly string[
  * special one.
  */
 export function keyDoubts(kind: string, key: string, prefix: string | null): DoubtfulText[] {
-  const isOwn = prefix !== null && key.startsWith(prefix);
-  return nameDoubts(kind, key, isOwn ? [] : Object.keys(specialUserInfoKeys));
+  if (prefix !== null && key.startsWith(prefix)) return nameDoubts(kind, key, []);
+  return nameDoubts(kind, key, Object.keys(specialUserInfoKeys));
 }
 
 function userInfoDoubts({ parameters }: PlainRequest, prefix: string | null): DoubtfulText[] {
   const userInfo = parseFlatJson(parameters.get('user_info') ?? '{}');
   const primaryKey = parameters.get('primary_key') ?? '';
-  const doubts = userInfo.has(primaryKey) ? [] : keyDoubts('primary key', primaryKey, prefix);
+  const doubts: DoubtfulText[] = [];
+  if (!userInfo.has(primaryKey)) doubts.push(...keyDoubts('primary key', primaryKey, prefix));
   for (const [key, value] of userInfo) {
     doubts.push(...keyDoubts('key', key, prefix));
-    const isId = key === primaryKey;
-    const text = isId ? identifyingText(value) : value;
-    if (typeof text !== 'string') continue;
-    doubts.push(...doubtful(`the value of key ${quoteName(key)}`, text, isId ? 'id' : 'value'));
+    if (key === primaryKey) doubts.push(...valueDoubts(key, identifyingText(value), 'id'));
+    else doubts.push(...valueDoubts(key, value, 'value'));
   }
   return doubts;
+}
+
+function valueDoubts(key: string, value: unknown, use: TextUse): DoubtfulText[] {
+  if (typeof value !== 'string') return [];
+  return doubtful(`the value of key ${quoteName(key)}`, value, use);
 }
 
 /**
@@ -85,9 +95,11 @@ function userInfoDoubts({ parameters }: PlainRequest, prefix: string | null): Do
  * stored.
  */
 export function settingDoubts(settings: Settings): DoubtfulText[] {
-  return [settings.tenant_code, settings.channel, settings.app_key].flatMap(({ value, origin }) =>
-    origin.kind === 'profile' ? [] : doubtful(describeOrigin(origin), value, 'id'),
+  const { tenant_code, channel, app_key } = settings;
+  const unconfirmed = [tenant_code, channel, app_key].filter(
+    ({ origin }) => origin.kind !== 'profile',
   );
+  return unconfirmed.flatMap(({ value, origin }) => doubtful(describeOrigin(origin), value, 'id'));
 }
 
 /**
@@ -104,13 +116,14 @@ export async function confirmDoubts(
 ): Promise<void> {
   if (doubts.length === 0) return;
   if (isAnswered || !prompt.possible) return warnOfDoubts(io, doubts);
-  for (const { what, text, why } of doubts)
-    await printMessage(
-      io,
-      text === undefined ? `${what} ${why}` : `${what}, ${quoteVisibly(text)}, ${why}`,
-    );
+  for (const doubt of doubts) await printMessage(io, describeWithText(doubt));
   if (!(await prompt.confirm(question)))
     throw new InvalidInputError('not confirmed: nothing was done');
+}
+
+function describeWithText({ what, text, why }: DoubtfulText): string {
+  if (text === undefined) return `${what} ${why}`;
+  return `${what}, ${quoteVisibly(text)}, ${why}`;
 }
 
 /** Says each doubt in one line. */
@@ -123,7 +136,6 @@ const maxShown = 60;
 
 /** A text in quotes, each character of which is seen. */
 function quoteVisibly(text: string): string {
-  return showInvisible(
-    JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text),
-  );
+  const shown = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
+  return showInvisible(JSON.stringify(shown));
 }

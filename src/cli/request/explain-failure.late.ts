@@ -9,6 +9,7 @@ import type { Settings } from '../../core/profiles/settings.js';
 import { compileRecipe } from '../../core/signing/compile-recipe.js';
 import { defaultRecipes } from '../../core/signing/presets.js';
 import { quoteWhereNeeded } from '../../core/support/shell.js';
+import { withoutUndefined } from '../../core/support/without-undefined.js';
 import { ExplainedError } from '../report-error.js';
 
 /** The command that failed. */
@@ -20,39 +21,51 @@ const explained: Record<OperationName, string> = {
   passback: 'passback a=b --union-id u1',
 };
 
+type RefusalAdvice = { readonly hint?: string; readonly commands?: readonly string[] };
+
 /** The origin of the secret and of the rule, and the commands that find the fault. */
-function refusedSignature({ means }: RejectedError, settings: Settings, operation: Failed) {
-  const { profile, environment, secret } = settings;
-  const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
-  const profileFlag = flag('-p');
-  const steps = [
-    `sign explain ${explained[operation === 'doctor' ? 'read' : operation]}${profileFlag}`,
-    `sign solve -${flag('--save')}${profileFlag}`,
-    ...(environment.value === 'production' ? [] : [`sign try${flag('--save')}${profileFlag}`]),
-    ...(operation === 'doctor' ? [] : [`doctor${profileFlag}`]),
-  ];
-  const commands = steps.map((command) => `userinfo ${command}`);
+function refusedSignature(
+  { means }: RejectedError,
+  settings: Settings,
+  operation: Failed,
+): RefusalAdvice {
+  const { profile, secret } = settings;
+  const commands = signatureCommands(settings, operation);
   const signedBy = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.`;
+  const steps = 'To see what is signed, find the rule, and check every setting:';
   if (means === 'wrongSign') {
     const cause =
       'Not app_sign but sign was refused, so the rule of sign is likelier to be wrong than the secret.';
-    return {
-      hint: `${signedBy}\n${cause} To see what is signed, find the rule, and check every setting:`,
-      commands,
-    };
+    return { hint: `${signedBy}\n${cause} ${steps}`, commands };
   }
   const again = settingSecretAgain(profile, secret.source);
   const how = again.commands.length > 0 ? 'Enter it again, by the first command.' : again.hint;
   return {
-    hint:
-      `${signedBy}\nA wrong secret is the likeliest cause. ${how} ` +
-      'To see what is signed, find the rule, and check every setting:',
+    hint: `${signedBy}\nA wrong secret is the likeliest cause. ${how} ${steps}`,
     commands: [...again.commands, ...commands],
   };
 }
 
+/** The commands that show what is signed, find the rule, and check every setting. */
+function signatureCommands({ profile, environment }: Settings, operation: Failed): string[] {
+  const flag = (name: string) => (profile === null ? '' : ` ${name} ${quoteWhereNeeded(profile)}`);
+  const profileFlag = flag('-p');
+  const example = explained[operation === 'doctor' ? 'read' : operation];
+  const commands = [
+    `userinfo sign explain ${example}${profileFlag}`,
+    `userinfo sign solve -${flag('--save')}${profileFlag}`,
+  ];
+  if (environment.value !== 'production')
+    commands.push(`userinfo sign try${flag('--save')}${profileFlag}`);
+  if (operation !== 'doctor') commands.push(`userinfo doctor${profileFlag}`);
+  return commands;
+}
+
 /** A code that the table does not have: in a test deployment a probe finds out what it means. */
-function unknownCode({ resultCode }: RejectedError, { profile, environment }: Settings) {
+function unknownCode(
+  { resultCode }: RejectedError,
+  { profile, environment }: Settings,
+): RefusalAdvice {
   if (environment.value === 'production' || profile === null) return {};
   return {
     hint: `The table of the profile does not have the code ${resultCode}. To learn what the platform's codes mean, with a code of a test user:`,
@@ -84,21 +97,18 @@ export function explainFailure(
     error instanceof NoAnswerError
       ? aboutBaseUrl(error, settings)
       : aboutRefusal(error, settings, operation);
-  return new ExplainedError(error, { ...advice, ...(message !== undefined && { message }) });
+  return new ExplainedError(error, withoutUndefined({ ...advice, message }));
 }
 
-/** A base URL that may be wrong has no place in the message, which names the host. */
-function aboutBaseUrl({ reason, hint }: NoAnswerError, { base_url: { origin } }: Settings) {
+/** Where a base URL that may be wrong comes from; the message names its host alone. */
+function aboutBaseUrl(
+  { reason, hint }: NoAnswerError,
+  { base_url: { origin } }: Settings,
+): RefusalAdvice {
   if (['proxy', 'reset', 'wrong-data'].includes(reason)) return {};
-  return {
-    hint: sentences(
-      hint,
-      `The ${settingNames.base_url.title} comes from ${describeOrigin(origin)}.`,
-    ),
-  };
+  const source = `The ${settingNames.base_url.title} comes from ${describeOrigin(origin)}.`;
+  return { hint: joinHints(hint, source) };
 }
-
-type RefusalAdvice = { readonly hint?: string; readonly commands?: readonly string[] };
 
 /** What the command line knows of a refusal. That it may have been carried out is said first. */
 function aboutRefusal(error: RejectedError, settings: Settings, operation: Failed): RefusalAdvice {
@@ -120,10 +130,10 @@ function ofSettings(error: RejectedError, settings: Settings, operation: Failed)
     const { value, origin } = settings[name];
     return `${settingNames[name].title} ${quoteName(value)} (${describeOrigin(origin)})`;
   });
-  return { hint: sentences(error.entry?.hint, `Sent: ${sent.join(', ')}.`) };
+  return { hint: joinHints(error.entry.hint, `Sent: ${sent.join(', ')}.`) };
 }
 
-function sentences(hint: string | undefined, more: string): string {
+function joinHints(hint: string | undefined, more: string): string {
   return hint === undefined ? more : `${hint} ${more}`;
 }
 
@@ -137,18 +147,18 @@ function clockAdvice({ answer: { date } }: RejectedError): { readonly hint?: str
     return {
       hint: 'The Date header agrees with the clock of this machine: tell the operator that the service has another time.',
     };
-  const off = `${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'} that of the service`;
-  return { hint: `The clock of this machine is ${off}: set it.` };
+  const distance = seconds > 0 ? `${seconds} s behind` : `${-seconds} s ahead of`;
+  return { hint: `The clock of this machine is ${distance} that of the service: set it.` };
 }
 
 function describeSecret({ profile, secret }: Settings): string {
   const { origin, source } = secret;
-  if (origin.kind !== 'profile') {
-    const other = profile === null ? '' : `, not that of profile ${quoteName(profile)}`;
-    return `the secret in ${describeOrigin(origin)}${other}`;
+  if (origin.kind === 'profile') {
+    const ofProfile = `the secret of profile ${quoteName(origin.name)}`;
+    return source.kind === 'file' ? ofProfile : `${ofProfile} (${describeSecretSource(source)})`;
   }
-  const where = source.kind === 'file' ? '' : ` (${describeSecretSource(source)})`;
-  return `the secret of profile ${quoteName(origin.name)}${where}`;
+  const ofVariable = `the secret in ${describeOrigin(origin)}`;
+  return profile === null ? ofVariable : `${ofVariable}, not that of profile ${quoteName(profile)}`;
 }
 
 /** The origin of the rule of the signatures. */

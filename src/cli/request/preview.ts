@@ -5,6 +5,7 @@ import { maskGivenName } from '../../core/contract/masking.js';
 import type { Settings } from '../../core/profiles/settings.js';
 import { encodePairs } from '../../core/support/percent-encoding.js';
 import { quoteWhereNeeded } from '../../core/support/shell.js';
+import { withoutUndefined } from '../../core/support/without-undefined.js';
 import type { Invocation } from '../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../command-line/options.js';
 import { printMessage, write } from '../io.js';
@@ -39,65 +40,89 @@ export const revealAdvice = 'Codes, signatures and personal data are masked: --r
 
 /** Prints a request without sending it: as a curl command for a POSIX shell, or part by part. */
 export async function printPreview(
-  { io, options: { printCurl, reveal }, isTable, print }: Invocation<RequestOptions>,
+  { io, options, isTable, print }: Invocation<RequestOptions>,
   request: WireRequest,
-  { ca_file, client_cert, client_key, proxy }: Settings,
+  settings: Settings,
 ): Promise<void> {
-  const parts = partsOf(request, reveal);
-  if (printCurl) {
-    const { contentType, body, method } = request;
-    const shown = reveal ? { url: request.url.href, body } : encodeMasked(parts);
-    const curl = [
-      ['curl', '--globoff', '--request', method], // a base URL may contain brackets
-      ...(ca_file === null ? [] : [['--cacert', ca_file.value]]),
-      ...(client_cert === null ? [] : [['--cert', client_cert.value]]),
-      ...(client_key === null ? [] : [['--key', client_key.value]]),
-      ...(proxy === null ? [] : [['--proxy', reveal ? proxy.value : showProxy(proxy.value)]]),
-      ['--header', 'Accept: application/json'],
-      ...(contentType === null ? [] : [['--header', `Content-Type: ${contentType}`]]),
-      ...Object.entries(parts.headers ?? {}).map(([name, value]) => [
-        '--header',
-        `${name}: ${value}`,
-      ]),
-      ...(shown.body === null ? [] : [['--data-raw', shown.body]]),
-      ['--url', shown.url],
-    ];
-    const command = curl.map((words) => words.map(quoteWhereNeeded).join(' ')).join(' \\\n  ');
-    await (isTable ? write(io.stdout, `${command}\n`) : print({ curl: command }));
+  const { printCurl, reveal = false } = options;
+  const described = describeRequest(request, reveal);
+  if (!printCurl) {
+    await print(described);
   } else {
-    await print(parts);
+    const curl = curlCommand(request, described, settings, reveal);
+    await (isTable ? write(io.stdout, `${curl}\n`) : print({ curl }));
   }
   if (!reveal) await printMessage(io, revealAdvice);
 }
 
-/** The values of headers may be secret: they are masked whole. */
-function partsOf({ method, url, headers, body }: WireRequest, reveal = false) {
-  const show = (name: string, value: string) =>
-    reveal ? value : showParameter(name, value, maskGivenName);
-  const shownHeaders = Object.entries(headers).map(([name, value]) => [
-    name,
-    reveal ? value : '****',
-  ]);
-  const shownPairs = (encoded: string) =>
-    Object.fromEntries(
-      [...new URLSearchParams(encoded)].map(([name, value]) => [name, show(name, value)]),
-    );
-  return {
+type Fields = Readonly<Record<string, string>>;
+
+/** The parts of a request, with decoded values. */
+interface DescribedRequest {
+  readonly method: string;
+  /** Without its query. */
+  readonly url: string;
+  readonly headers?: Fields;
+  readonly query: Fields;
+  readonly form?: Fields;
+}
+
+/** How a value of a request is shown, by its name. */
+type ShowValue = (name: string, value: string) => string;
+
+const showWhole: ShowValue = (_, value) => value;
+const showMasked: ShowValue = (name, value) => showParameter(name, value, maskGivenName);
+/** Any header may be secret. */
+const hideWhole: ShowValue = () => '****';
+
+/** The parts of a request, masked unless `reveal`. */
+function describeRequest(request: WireRequest, reveal: boolean): DescribedRequest {
+  const { method, url, body } = request;
+  const headers = Object.entries(request.headers);
+  const showHeader = reveal ? showWhole : hideWhole;
+  const showField = reveal ? showWhole : showMasked;
+  return withoutUndefined({
     method,
     url: url.href.split('?', 1)[0] ?? '',
-    ...(shownHeaders.length === 0 ? {} : { headers: Object.fromEntries(shownHeaders) }),
-    query: shownPairs(url.search),
-    ...(body === null ? {} : { form: shownPairs(body) }),
-  };
+    headers: headers.length === 0 ? undefined : mapValues(headers, showHeader),
+    query: mapValues(new URLSearchParams(url.search), showField),
+    form: body === null ? undefined : mapValues(new URLSearchParams(body), showField),
+  });
+}
+
+function mapValues(
+  fields: Iterable<readonly [name: string, value: string]>,
+  show: ShowValue,
+): Fields {
+  return Object.fromEntries(Array.from(fields, ([name, value]) => [name, show(name, value)]));
+}
+
+/** The curl command that sends the request, with an option in each line. */
+function curlCommand(
+  { url, body, contentType }: WireRequest,
+  described: DescribedRequest,
+  { ca_file, client_cert, client_key, proxy }: Settings,
+  reveal: boolean,
+): string {
+  const { method, headers = {} } = described;
+  const shown = reveal ? { url: url.href, body } : encodeMasked(described);
+  const lines = [['curl', '--globoff', '--request', method]]; // a base URL may contain brackets
+  if (ca_file !== null) lines.push(['--cacert', ca_file.value]);
+  if (client_cert !== null) lines.push(['--cert', client_cert.value]);
+  if (client_key !== null) lines.push(['--key', client_key.value]);
+  if (proxy !== null) lines.push(['--proxy', reveal ? proxy.value : showProxy(proxy.value)]);
+  lines.push(['--header', 'Accept: application/json']);
+  if (contentType !== null) lines.push(['--header', `Content-Type: ${contentType}`]);
+  for (const [name, value] of Object.entries(headers))
+    lines.push(['--header', `${name}: ${value}`]);
+  if (shown.body !== null) lines.push(['--data-raw', shown.body]);
+  lines.push(['--url', shown.url]);
+  return lines.map((words) => words.map(quoteWhereNeeded).join(' ')).join(' \\\n  ');
 }
 
 /** Encodes the request, except for the masking characters, which stay readable. */
-function encodeMasked({
-  url,
-  query,
-  form,
-}: Pick<ReturnType<typeof partsOf>, 'url' | 'query' | 'form'>) {
-  const encode = (fields: Readonly<Record<string, string>>) =>
+function encodeMasked({ url, query, form }: DescribedRequest) {
+  const encode = (fields: Fields) =>
     encodePairs(Object.entries(fields)).replaceAll('%2A', '*').replaceAll('%E2%80%A6', '…');
   return { url: `${url}?${encode(query)}`, body: form === undefined ? null : encode(form) };
 }

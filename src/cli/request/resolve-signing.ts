@@ -40,30 +40,28 @@ export async function selectRule(
   context: CliContext,
   options: CommonOptions & RecipeOptions,
 ): Promise<SelectedRule> {
-  if (options.recipe === undefined) {
-    const settings = await settingsOf(context, options);
-    const { platform, signing_module } = settings;
-    const isUsual =
-      signing_module === null && isDeepStrictEqual(platform.value.signing, defaultRecipes);
-    const from = isUsual ? 'the default recipes' : `the ${describeOrigin(platform.origin)}`;
-    return { signing: await loadSigning(context, settings), from, fits: 1 };
-  }
-  return readRule(context, options.recipe);
+  if (options.recipe !== undefined) return readRule(context, options.recipe);
+  const settings = await settingsOf(context, options);
+  const { platform, signing_module } = settings;
+  const isDefault =
+    signing_module === null && isDeepStrictEqual(platform.value.signing, defaultRecipes);
+  const from = isDefault ? 'the default recipes' : `the ${describeOrigin(platform.origin)}`;
+  return { signing: await loadSigning(context, settings), from, fits: 1 };
 }
 
-/** The signers of given recipes. */
-function choiceOf(given: Recipe | SigningRecipes): SigningChoice {
-  if ('steps' in given) return { kind: 'one', signer: compileRecipe(given), recipe: given };
-  return { kind: 'pair', signers: compileRecipes(given), recipes: given };
+/** The signers of one recipe, which is that of a signature alone, or of a pair. */
+function compileChoice(recipes: Recipe | SigningRecipes): SigningChoice {
+  if ('steps' in recipes) return { kind: 'one', signer: compileRecipe(recipes), recipe: recipes };
+  return { kind: 'pair', signers: compileRecipes(recipes), recipes };
 }
 
-/** The secret in a sample, else the one that every command uses. */
+/** `secretOfSample`, else the secret that every command uses. */
 export async function selectSecret(
   context: CliContext,
   options: CommonOptions,
-  own: Secret | null = null,
+  secretOfSample: Secret | null = null,
 ): Promise<Secret> {
-  if (own !== null) return own;
+  if (secretOfSample !== null) return secretOfSample;
   const settings = await settingsOf(context, options);
   return readSecretOf(context, { profile: settings.profile, secret: settings.secret() });
 }
@@ -97,18 +95,22 @@ function settingsOf(context: CliContext, flags: CommonOptions): Promise<SigningS
 async function readRule(context: CliContext, source: string): Promise<SelectedRule> {
   const preset = findPreset(source);
   if (preset !== undefined)
-    return { signing: choiceOf(preset.recipe), from: `the preset ${source}`, fits: 1 };
+    return { signing: compileChoice(preset.recipe), from: `the preset ${source}`, fits: 1 };
   const json = await readJson(context, source);
   if (isSolveReport(json)) return ruleOfReport(json);
-  const signing =
-    isObject(json) && 'signing' in json ? parsePlatform(json, inputName(source)).signing : json;
   const from = source === '-' ? 'standard input' : `the file ${quoteName(basename(source))}`;
-  refuseModule(signing, `${inputName(source)}: `);
+  return { signing: compileChoice(parseRecipes(json, inputName(source))), from, fits: 1 };
+}
+
+/** The recipe or the pair in JSON of the source `label`, which may be a whole platform file. */
+function parseRecipes(json: unknown, label: string): Recipe | SigningRecipes {
+  const isPlatform = isObject(json) && 'signing' in json;
+  const signing = isPlatform ? parsePlatform(json, label).signing : json;
+  refuseModule(signing, `${label}: `);
   const isPair = isObject(signing) && ('app_sign' in signing || 'sign' in signing);
-  if (!isPair) return { signing: choiceOf(parseRecipe(signing)), from, fits: 1 };
-  for (const [name, recipe] of Object.entries(signing))
-    refuseModule(recipe, `${inputName(source)}: ${name}.`);
-  return { signing: choiceOf(parseSigningRecipes(signing)), from, fits: 1 };
+  if (!isPair) return parseRecipe(signing);
+  for (const [name, recipe] of Object.entries(signing)) refuseModule(recipe, `${label}: ${name}.`);
+  return parseSigningRecipes(signing);
 }
 
 /** What `sign solve --json` printed: untrusted JSON. */
@@ -127,21 +129,25 @@ function ruleOfReport({ signing, groups }: PrintedReport): SelectedRule {
   const rules = parseObject(signing, 'signing');
   if (rules.sign === undefined) throw new InvalidInputError('the search found no rule for sign');
   const counts = Object.values(groups).map((list) => (Array.isArray(list) ? list.length : 0));
-  const found =
+  const recipes =
     rules.app_sign === undefined
       ? parseRecipe(rules.sign, 'signing.sign')
       : parseSigningRecipes(rules);
-  return { signing: choiceOf(found), from: 'a search by samples', fits: Math.max(1, ...counts) };
+  const fits = Math.max(1, ...counts);
+  return { signing: compileChoice(recipes), from: 'a search by samples', fits };
 }
 
 /** @throws InvalidInputError that suggests the most similar name */
 export function requirePreset(name: string): Preset {
   const preset = findPreset(name);
   if (preset !== undefined) return preset;
-  const names = presets.map((known) => known.name);
-  const nearest = nearestName(name, names);
+  const nearest = nearestName(
+    name,
+    presets.map((other) => other.name),
+  );
+  const listed = 'They are listed by:';
   throw new InvalidInputError(`there is no preset ${quoteName(name)}`, {
-    hint: `${nearest === null ? '' : `Did you mean ${quoteName(nearest)}? `}They are listed by:`,
+    hint: nearest === null ? listed : `Did you mean ${quoteName(nearest)}? ${listed}`,
     commands: ['userinfo sign presets'],
   });
 }
