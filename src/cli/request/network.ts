@@ -9,6 +9,7 @@ import {
 } from '../../core/profiles/flags-and-environment.js';
 import type { Settings } from '../../core/profiles/settings.js';
 import { Secret } from '../../core/signing/secret.js';
+import { withoutUndefined } from '../../core/support/without-undefined.js';
 import { type Io, readNamedFile } from '../io.js';
 
 /**
@@ -22,43 +23,53 @@ export async function networkOptions(
     'base_url' | 'allow_http' | 'ca_file' | 'client_cert' | 'client_key' | 'proxy'
   >,
   env: Io['env'],
-): Promise<Readonly<NetworkOptions>> {
+): Promise<Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'cert' | 'key' | 'proxy'>> {
   const { allow_http, ca_file, client_cert, client_key } = settings;
+  const proxy = checkedProxy(settings, env);
+  const certificate = await readClientCertificate(client_cert, client_key);
+  return withoutUndefined({
+    allowHttp: allow_http !== null,
+    extraCa: await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS),
+    cert: certificate?.cert,
+    key: certificate?.key,
+    proxy: proxy?.address,
+  });
+}
+
+/** @throws InvalidInputError for a proxy that is invalid, or that the base URL has no use for */
+function checkedProxy(
+  settings: Pick<Settings, 'base_url' | 'proxy'>,
+  env: Io['env'],
+): NamedProxy | null {
   const proxy = proxyOf(settings, env);
-  const isArgument = settings.proxy?.origin.kind === 'flag';
-  if (proxy !== null) (isArgument ? parseOpenProxy : parseProxy)(proxy.address, proxy.name);
-  if (isArgument && isLoopback(new URL(settings.base_url.value).hostname)) {
+  if (proxy === null) return null;
+  if (settings.proxy?.origin.kind !== 'flag') {
+    parseProxy(proxy.address, proxy.name);
+    return proxy;
+  }
+  parseOpenProxy(proxy.address, proxy.name);
+  if (isLoopback(new URL(settings.base_url.value).hostname)) {
     throw new InvalidInputError('--proxy: requests to this machine never go through a proxy', {
       hint: 'Leave it out.',
     });
   }
-  const options: NetworkOptions = { allowHttp: allow_http !== null };
-  if (ca_file !== null) options.extraCa = await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS);
-  if (client_cert !== null || client_key !== null)
-    Object.assign(options, await readClientCertificate(client_cert, client_key));
-  if (proxy !== null) options.proxy = proxy.address;
-  return options;
+  return proxy;
 }
 
-type NetworkOptions = {
-  -readonly [Name in
-    | 'allowHttp'
-    | 'extraCa'
-    | 'cert'
-    | 'key'
-    | 'proxy']?: UserInfoClientOptions[Name];
-};
+/** The address of a proxy, and what names it in messages: `--proxy`, a variable, a profile. */
+interface NamedProxy {
+  readonly address: string;
+  readonly name: string;
+}
 
-/**
- * The proxy of the settings, else of the environment, and what names it; `null` if there is none.
- */
+/** The proxy of the settings, else of the environment; `null` if there is none. */
 export function proxyOf(
   { base_url, proxy }: Pick<Settings, 'base_url' | 'proxy'>,
   env: Io['env'],
-): { readonly address: string; readonly name: string } | null {
+): NamedProxy | null {
   if (proxy !== null) return { address: proxy.value, name: describeOrigin(proxy.origin) };
-  const found = proxyFor(base_url.value, env);
-  return found && { address: found.address, name: found.variable };
+  const ofEnvironment = proxyFor(base_url.value, env);
+  return ofEnvironment && { address: ofEnvironment.address, name: ofEnvironment.variable };
 }
 
 /**
@@ -101,12 +112,15 @@ async function readSettingFile(
 }
 
 /**
+ * The client certificate with its key; none if there is neither.
+ *
  * @throws InvalidInputError if one of the two is missing or cannot be read, or they are not a pair
  */
 async function readClientCertificate(
   cert: Setting<string> | null,
   key: Setting<string> | null,
-): Promise<{ readonly cert: string; readonly key: Secret }> {
+): Promise<{ readonly cert: string; readonly key: Secret } | undefined> {
+  if (cert === null && key === null) return undefined;
   const certName = 'the client certificate';
   const keyName = 'the client key';
   const certFile = cert && (await readSettingFile(cert, certName));
@@ -121,9 +135,10 @@ async function readClientCertificate(
 
 /** Adds NODE_EXTRA_CA_CERTS, which Node ignores if authorities are given explicitly. */
 async function readAuthorities(
-  file: Setting<string>,
+  file: Setting<string> | null,
   extraFile: string | undefined,
-): Promise<string> {
+): Promise<string | undefined> {
+  if (file === null) return undefined;
   const { text, label } = await readSettingFile(file, 'the CA file');
   const { checkAuthorities } = await import('../../client/call/tls-trust.js');
   checkAuthorities(text, label);
