@@ -270,6 +270,7 @@ it.skipIf(!isInstalled('nginx', '-v'))(
     const server = fenced('nginx')
       .replace('listen 443', `listen 127.0.0.1:${port}`)
       .replace('127.0.0.1:8787', new URL(machine.url).host)
+      .replace('/var/log/nginx', folder)
       .replace('/etc/userinfo/server.crt', join(certificates, 'good.crt'))
       .replace('/etc/userinfo/server.key', join(certificates, 'server.key'));
     const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
