@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createService } from '../../src/service/index.js';
+import { Machine } from '../support/cli.js';
 import { draftPassback, draftRead, send } from '../support/foreign-client.js';
 import { PgBouncer } from '../support/postgres/pgbouncer.js';
 import { PostgresServer } from '../support/postgres/postgres-server.js';
@@ -38,6 +39,26 @@ describe.skipIf(!PgBouncer.isInstalled)(
       } finally {
         serve.kill('SIGKILL');
       }
+    });
+
+    it('the flag is named where the URL lacks it, whatever PgBouncer lets pass', async () => {
+      const timeouts = ['statement', 'lock', 'idle_in_transaction_session'];
+      const lenient = await PgBouncer.before(
+        server.url,
+        timeouts.map((name) => `${name}_timeout`),
+      );
+      using machine = new Machine();
+      await machine.run(['admin', 'migrate', '--database', url]);
+      for (const { url: database } of [pooler, lenient]) {
+        // Each finds the statements that the one before prepared.
+        const list = ['admin', 'app', 'list', '--database', database];
+        for (let commands = 0; commands < 3; commands += 1) await machine.run(list);
+        const { status, stderr } = await machine.run(list);
+        expect(status).not.toBe(0);
+        expect(stderr).toContain('Add ?pgbouncer=true to the URL.');
+      }
+      expect(machine.printed).not.toContain('bug in userinfo');
+      await lenient.remove();
     });
 
     it('two services answer all requests, which share its sessions', async () => {

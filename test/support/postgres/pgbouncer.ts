@@ -18,7 +18,8 @@ export class PgBouncer {
     this.#folder = folder;
   }
 
-  static async before(database: string): Promise<PgBouncer> {
+  /** `ignored`: start-up parameters that it drops, instead of refusing them. */
+  static async before(database: string, ignored: readonly string[] = []): Promise<PgBouncer> {
     const direct = new URL(database);
     const port = await freePort();
     const settings = [
@@ -27,6 +28,7 @@ export class PgBouncer {
       '[pgbouncer]',
       `listen_addr = 127.0.0.1\nlisten_port = ${port}\nunix_socket_dir =\nauth_type = any`,
       'pool_mode = transaction\ndefault_pool_size = 4\nmax_client_conn = 100',
+      `ignore_startup_parameters = ${['extra_float_digits', ...ignored].join(',')}`,
     ];
     direct.port = String(port);
     const folder = mkdtempSync(join(tmpdir(), 'userinfo-pgbouncer-'));
