@@ -1,7 +1,7 @@
 import { algorithmFacts } from '../core/signing/digest-algorithms.js';
 import { compileSteps, type DigestStep, type Step } from '../core/signing/digest-steps.js';
 import type { ParamsRule, Recipe } from '../core/signing/recipe.js';
-import { blockSources, stepTexts } from '../core/signing/recipe-language.js';
+import { stepTexts } from '../core/signing/recipe-language.js';
 import {
   parseTemplate,
   parseTemplates,
@@ -10,26 +10,19 @@ import {
 } from '../core/signing/template.js';
 import { orderWords } from './verify/recipe-suspects.js';
 
-/**
- * A recipe in words, on one line: `MD5 of parameters + "&key=" + secret; parameters: k=v joined by
- * "&", …`.
- */
-export function describeRecipe(recipe: Recipe): string {
-  const { params, output, encode, key, sub } = recipe;
+/** A recipe in words, on one line: `MD5 of parameters + "&key=" + secret; parameters: k=v joined by "&", …`. */
+export function describeRecipe({ params, message, join, steps, output, key }: Recipe): string {
   // In hex, because the words of `output` follow.
-  const steps = compileSteps(recipe.steps, 'hex');
-  const { tokens } = parseTemplates(recipe.message, 'message');
-  const usesBlock = tokens.some(({ source }) => blockSources.has(source));
-  const isKeyed = steps.some((step) => step.kind === 'digest' && step.hmac);
+  const compiled = compileSteps(steps, 'hex');
+  const usesBlock = parseTemplates(message, 'message').tokens.some(
+    ({ source }) => source === 'params',
+  );
+  const isKeyed = compiled.some((step) => step.kind === 'digest' && step.hmac);
   const keyText = describeKey(key);
   return [
-    describeSteps(steps, describeMessage(recipe)) + outputWords[output],
+    describeSteps(compiled, describeEntries(message, join)) + outputWords[output],
     ...(isKeyed && keyText !== 'secret' ? [`key: ${keyText}`] : []),
-    ...(usesBlock ? [`parameters: ${describeParams(params, encode.block)}`] : []),
-    ...Object.entries(sub).flatMap(([name, { message, steps, key: own }]) => [
-      `sub ${name}: ${describeSteps(compileSteps(steps, null), describeEntries(message))}`,
-      ...(own === undefined ? [] : [`its key: ${describeKey(own)}`]),
-    ]),
+    ...(usesBlock ? [`parameters: ${describeParams(params)}`] : []),
   ].join('; ');
 }
 
@@ -42,14 +35,7 @@ const outputWords: Readonly<Record<Recipe['output'], string>> = {
   HEX: ', in upper-case hex',
   base64: ', in base64',
   base64url: ', in base64url',
-  'base64-of-hex': ', as base64 of its hex',
 };
-
-function describeMessage({ message, join, encode }: Recipe): string {
-  const joined = describeEntries(message, join);
-  const encoded = encode.message === 'none' ? joined : `${encode.message}-encoded (${joined})`;
-  return encode.lower ? `lower-cased (${encoded})` : encoded;
-}
 
 /**
  * Entries of a message or a key; one of several parts is in brackets where a text joins the
@@ -72,32 +58,26 @@ function describeTemplate(template: Template): string {
   return parts.join(' + ') || quote('');
 }
 
-function describeToken({ source, name, modifiers, optional }: Token): string {
+function describeToken({ source, name, modifiers }: Token): string {
   const plain =
     source === 'params' ? 'parameters' : source === 'param' ? name : `${source} ${name}`.trimEnd();
-  const changed = modifiers.reduce((text, modifier) => `${modifier}(${text})`, plain);
-  if (optional === null) return changed;
-  const [before, after] = [optional.before, optional.after].map((text) =>
-    text === '' ? [] : [quote(text)],
-  );
-  const other = optional.other === '' ? '' : ` or ${quote(optional.other)}`;
-  return `[${[...(before ?? []), changed, ...(after ?? [])].join(' + ')}${other}]`;
+  return modifiers.reduce((text, modifier) => `${modifier}(${text})`, plain);
 }
 
 function describeSteps(steps: readonly Step[], message: string): string {
-  return steps.reduce((text, step) => {
-    switch (step.kind) {
-      case 'digest':
-        return `${digestWords(step)} of ${text}`;
-      case 'append':
-      case 'prepend':
-        return stepTexts[step.kind].words(text, describeTemplate(step.template));
-      case 'slice':
-        return stepTexts.slice.words(text, `${step.from} to ${step.to}`);
-      default:
-        return stepTexts[step.kind].words(text);
-    }
-  }, message);
+  return steps.reduce(describeStep, message);
+}
+
+function describeStep(text: string, step: Step): string {
+  switch (step.kind) {
+    case 'digest':
+      return `${digestWords(step)} of ${text}`;
+    case 'append':
+    case 'prepend':
+      return stepTexts[step.kind].words(text, describeTemplate(step.template));
+    case 'slice':
+      return stepTexts.slice.words(text, `${step.from} to ${step.to}`);
+  }
 }
 
 function digestWords({ algorithm, hmac, format }: DigestStep): string {
@@ -105,8 +85,8 @@ function digestWords({ algorithm, hmac, format }: DigestStep): string {
   return format === 'hex' ? name : `${name} (${format})`;
 }
 
-function describeParams(params: ParamsRule, block: Recipe['encode']['block']): string {
-  const { exclude, include, order, encode, nameCase, add, pairEnd, joinRepeated } = params;
+function describeParams(params: ParamsRule): string {
+  const { exclude, include, order, encode, nameCase, add } = params;
   return [
     describeShape(params),
     ...(params.from === 'both' ? [] : [placeWords[params.from]]),
@@ -114,23 +94,12 @@ function describeParams(params: ParamsRule, block: Recipe['encode']['block']): s
     ...(include === null ? [] : [`only ${include.join(', ')}`]),
     ...(exclude.length === 0 ? [] : [`without ${exclude.join(', ')}`]),
     ...(params.empty === 'drop' ? ['empty values left out'] : []),
-    ...Object.entries(add).map(
-      ([name, value]) =>
-        `${value === '$secret' ? 'the secret' : describeEntries([value])} among them as ${quote(name)}`,
-    ),
-    ...(pairEnd === '' ? [] : [`each followed by ${describeEntries([pairEnd])}`]),
-    ...(joinRepeated === null ? [] : [`repeated ones joined by ${quote(joinRepeated)}`]),
-    ...Object.entries(params.escape).map(
-      ([text, other]) => `${quote(text)} written as ${quote(other)}`,
-    ),
+    ...Object.entries(add).map(([name, value]) => {
+      const what = value === '$secret' ? 'the secret' : describeEntries([value]);
+      return `${what} among them as ${quote(name)}`;
+    }),
     ...(encode === 'none' ? [] : [`${encode}-encoded`]),
-    ...(params.json === 'none'
-      ? []
-      : [params.json === 'both' ? 'as JSON strings' : 'values as JSON strings']),
-    ...(params.lengths ? ['each value behind its length'] : []),
-    ...(params.case === 'none' ? [] : [`in ${params.case} case`]),
     ...(nameCase === 'none' ? [] : [`names in ${nameCase} case`]),
-    ...(block === 'none' ? [] : [`${block}-encoded as a whole`]),
   ].join(', ');
 }
 
@@ -140,15 +109,9 @@ export const placeWords: Readonly<Record<Exclude<ParamsRule['from'], 'both'>, st
   'form-or-query': 'of the form of a passback, of the query of a read',
 };
 
-function describeShape({ names, values, kvSep, pairSep }: ParamsRule): string {
-  const pair =
-    names && values
-      ? kvSep === ''
-        ? 'names and values'
-        : `k${kvSep}v`
-      : names
-        ? 'names alone'
-        : 'values alone';
+function describeShape({ names, kvSep, pairSep }: ParamsRule): string {
+  const withNames = kvSep === '' ? 'names and values' : `k${kvSep}v`;
+  const pair = names ? withNames : 'values alone';
   return pairSep === '' ? `${pair} glued together` : `${pair} joined by ${quote(pairSep)}`;
 }
 

@@ -115,7 +115,6 @@ export function contractRequest(
     query: queryOf(query),
     params: [...query, ...form],
     body: operation === 'passback' ? queryOf(form) : null,
-    extra: {},
   };
 }
 

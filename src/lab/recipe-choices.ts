@@ -1,6 +1,5 @@
 import { outputs } from '../core/signing/digest-algorithms.js';
-import { cases } from '../core/signing/encodings.js';
-import { keyDecodings, orders } from '../core/signing/recipe.js';
+import { keyDecodings, nameCases, orders } from '../core/signing/recipe.js';
 import type { SignableRequest } from '../core/signing/request.js';
 import { chainsFor, keysFor } from './candidates/chains.js';
 import {
@@ -62,10 +61,8 @@ const choicesByPlace: Readonly<Record<string, MakeChoices>> = {
   'params.names': () => flags,
   'params.kvSep': () => separators,
   'params.pairSep': () => separators,
-  'params.pairEnd': () => separators,
   'params.encode': () => encodings.map(({ rule, bits }) => ({ value: rule.encode, bits })),
-  'params.case': () => choices([0, ...cases]),
-  'params.nameCase': () => choices([0, ...cases]),
+  'params.nameCase': () => choices([0, ...nameCases]),
   message: (signature) =>
     layoutsFor(signature)
       .slice(0, maxLayouts)

@@ -1,10 +1,6 @@
 import { compileRecipe } from '../core/signing/compile-recipe.js';
-import {
-  compileOrder,
-  compileParamText,
-  compileSelection,
-  type SignedParam,
-} from '../core/signing/params.js';
+import { encoders } from '../core/signing/encodings.js';
+import { compileOrder, compileSelection, type SignedParam } from '../core/signing/params.js';
 import { type ParamsRule, recipeDefaults } from '../core/signing/recipe.js';
 import type { SignableRequest } from '../core/signing/request.js';
 import type { Secret } from '../core/signing/secret.js';
@@ -45,19 +41,15 @@ export class RequestTexts {
       this.request.params,
       added.filter(([, value]) => params.empty === 'keep' || value !== ''),
     );
-    return compileOrder(params.order, ([name, value]) => `${name}=${value}`)(kept);
+    return compileOrder(params.order)(kept);
   });
 
   /** Names and values in an encoding. */
   encoded(params: readonly SignedParam[], encoding: Encoding): readonly WrittenPair[] {
-    const write = writerOf(encoding);
+    const write = encoders[encoding.rule.encode];
     return params.map(([name, value]) => [write(name), write(value)]);
   }
 }
-
-const writerOf = memoize(({ rule }: Encoding) =>
-  compileParamText({ ...recipeDefaults.params, ...rule }),
-);
 
 /** The parameters as a block of text. */
 export function blockText(pairs: readonly WrittenPair[], { rule }: Writing): string {

@@ -24,7 +24,6 @@ export interface WrittenDigest extends Weighted {
 export class SignatureReader {
   readonly #hex: string | null;
   readonly #base64: string | null;
-  readonly #hexOfBase64: string | null;
   readonly #signature: string;
 
   constructor(signature: string) {
@@ -32,8 +31,6 @@ export class SignatureReader {
     const isHex = /^(?:[\da-f]{16,}|[\dA-F]{16,})$/.test(signature);
     this.#hex = isHex ? signature.toLowerCase() : null;
     this.#base64 = !isHex && /^[\w+/-]{16,}={0,2}$/.test(signature) ? signature : null;
-    const inner = Buffer.from(signature, 'base64').toString('latin1');
-    this.#hexOfBase64 = this.#base64 !== null && /^[\da-f]{11,}$/.test(inner) ? inner : null;
   }
 
   /** Whether a digest of this algorithm can be the signature. */
@@ -41,13 +38,12 @@ export class SignatureReader {
     const hexLength = hexLengths[algorithm];
     if (this.#hex !== null) return this.#hex.length <= hexLength;
     if (this.#base64 === null) return false;
-    return this.#base64.length <= Math.ceil(hexLength / 6) * 4 || this.#hexOfBase64 !== null;
+    return this.#base64.length <= Math.ceil(hexLength / 6) * 4;
   }
 
   /** Whether the signature is this digest, or a part of it. */
   isWrittenIn(digest: string): boolean {
     if (this.#hex !== null) return digest.includes(this.#hex);
-    if (this.#hexOfBase64 !== null && digest.startsWith(this.#hexOfBase64)) return true;
     if (this.#base64 === null) return false;
     const bytes = Buffer.from(digest, 'hex');
     return (
@@ -82,12 +78,10 @@ const outputBits: Readonly<Record<Output, number>> = {
   HEX: 0,
   base64: 0,
   base64url: 1.5,
-  'base64-of-hex': 3,
 };
 
 function writeDigest(bytes: Buffer, output: Output): string {
   if (output === 'HEX') return bytes.toString('hex').toUpperCase();
-  if (output === 'base64-of-hex') return Buffer.from(bytes.toString('hex')).toString('base64');
   return bytes.toString(output);
 }
 

@@ -16,14 +16,8 @@ import {
   isWholeNumber,
   type Shape,
 } from '../core/contract/members.js';
-import {
-  type Platform,
-  type PlatformFile,
-  parsePlatform,
-  signedHeaders,
-} from '../core/platform/platform.js';
+import { type Platform, type PlatformFile, parsePlatform } from '../core/platform/platform.js';
 import { compileRecipes, type Signers } from '../core/signing/app-signatures.js';
-import type { SigningRecipes } from '../core/signing/recipe.js';
 import { Secret } from '../core/signing/secret.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
 import type { Log } from './log.js';
@@ -287,23 +281,7 @@ export function checkSettings(settings: ServiceSettings): CheckedSettings {
 /** @throws InvalidInputError for an invalid platform */
 function servedPlatform(settings: ServiceSettings): Pick<CheckedSettings, 'platform' | 'signers'> {
   const platform = parsePlatform(settings.platform ?? {}, 'platform');
-  refuseHeaders(platform.signing, 'platform: signing');
   return { platform, signers: compileRecipes(platform.signing) };
-}
-
-/**
- * @throws InvalidInputError that begins with `label`, for recipes that sign a header, which
- * requests of §4 have not
- */
-export function refuseHeaders({ app_sign, sign }: SigningRecipes, label: string): void {
-  const [header] = [app_sign, sign].flatMap(signedHeaders);
-  if (header === undefined) return;
-  throw new InvalidInputError(
-    `${label}: the service reads no header ${quoteName(header)} to sign`,
-    {
-      hint: 'Requests of §4 sign parameters. Take $extra out of the recipe.',
-    },
-  );
 }
 
 function isAddressRange(text: string): boolean {

@@ -17,8 +17,8 @@ const platformFile = {
   signing: {
     app_sign: { message: [token], steps: [] },
     sign: {
-      message: ['$values', '$secret'],
-      params: { exclude: ['app_sign'], pairSep: '' },
+      message: ['$params', '$secret'],
+      params: { exclude: ['app_sign'], names: false, pairSep: '' },
       steps: ['md5'],
     },
   },

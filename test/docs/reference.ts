@@ -9,13 +9,14 @@ import {
 import { exitMeanings, topicPage } from '../../src/cli/commands/help/topics.late.js';
 import { entryOf, httpStatusOf, resultCodes } from '../../src/core/contract/result-codes.js';
 import { algorithms, outputs } from '../../src/core/signing/digest-algorithms.js';
-import { blockEncodings, cases, textEncodings } from '../../src/core/signing/encodings.js';
+import { textEncodings } from '../../src/core/signing/encodings.js';
 import { presets } from '../../src/core/signing/presets.js';
 import {
   emptyRules,
-  jsonTexts,
   keyDecodings,
+  nameCases,
   orders,
+  paramsPlaces,
   recipeDefaults,
 } from '../../src/core/signing/recipe.js';
 import {
@@ -94,25 +95,22 @@ ${table(['for', 'commands'], rows)}`;
 
 /** The language of recipes, from the list that the hints of its errors come from. */
 function recipesPage(): string {
-  const { params, encode, key, ...others } = recipeDefaults;
+  const { params, key, ...others } = recipeDefaults;
   const defaults: Readonly<Record<string, unknown>> = {
     ...others,
     ...Object.fromEntries(
-      Object.entries({ params, encode, key }).flatMap(([name, fields]) =>
+      Object.entries({ params, key }).flatMap(([name, fields]) =>
         Object.entries(fields).map(([field, value]) => [`${name}.${field}`, value]),
       ),
     ),
   };
   const code = (text: string) => `\`${text}\``;
   const choices: Readonly<Record<string, readonly string[]>> = {
+    'params.from': paramsPlaces,
     'params.empty': emptyRules,
     'params.order': orders,
-    'params.json': jsonTexts,
     'params.encode': textEncodings,
-    'params.case': cases,
-    'params.nameCase': cases,
-    'encode.block': blockEncodings,
-    'encode.message': textEncodings,
+    'params.nameCase': nameCases,
     'key.decode': keyDecodings,
     output: outputs,
   };
@@ -139,9 +137,8 @@ In the order of computation: parameters are selected, added, sorted and written,
 ${table(['field', 'meaning', 'default'], fieldRows)}
 ## Tokens
 
-In \`message\`, \`params.add\`, \`params.pairEnd\`, \`sub.NAME.message\`, \`key.tokens\`, and the text of steps. \`$$\` is a dollar sign;
-\`\${secret}\` separates a token from the text after it, and \`\${param:NAME}\` takes any name. \`$[?$query|none]\` is a text
-around one token if that has a value, and the text behind \`|\`, or nothing, if it is empty or missing.
+In \`message\`, \`params.add\`, \`key.tokens\`, and the text of steps. \`$$\` is a dollar sign; \`\${secret}\` separates a token
+from the text after it, and \`\${param:NAME}\` takes any name.
 
 ${table(
   ['token', 'stands for'],

@@ -24,54 +24,48 @@ describe('a recipe described in words', () => {
       },
     ],
     [
-      'MD5 of (SHA-1 (HEX) of app_key + extra nonce + a b, joined by "|") + secret, as base64 of its hex',
+      'MD5 of (SHA-1 (HEX) of app_key + a b, joined by "|") + secret, in base64',
       {
-        message: ['$param:app_key', '$extra:nonce', `${'$'}{param:a b}`],
+        message: ['$param:app_key', `${'$'}{param:a b}`],
         join: '|',
         steps: ['sha1:HEX', 'append:$secret', 'md5'],
-        output: 'base64-of-hex',
+        output: 'base64',
       },
     ],
     [
-      'upper of characters 8 to 24 of SHA-256 of "v" + lower(t) + (MD5 (raw) of sub user + upper(md5(body)));' +
-        ' sub user: MD5 of app_key + secret',
+      'characters 8 to 24 of SHA-256 of "v" + lower(t) + (MD5 (raw) of upper(md5(body)))',
       {
-        message: ['$sub:user', '$body.md5.upper'],
-        sub: { user: { message: ['$param:app_key', '$secret'], steps: ['md5'] } },
-        steps: ['md5:raw', `prepend:v${'$'}{param:t}.lower`, 'sha256', 'slice:8:24', 'upper'],
+        message: ['$body.md5.upper'],
+        steps: ['md5:raw', `prepend:v${'$'}{param:t}.lower`, 'sha256', 'slice:8:24'],
       },
     ],
     [
-      'MD5 of lower-cased (rfc3986-encoded ("$" + secret + values)); parameters: values alone glued together,' +
-        ' sorted by value, without channel, empty values left out, ":" written as "\\\\:"',
+      'MD5 of "$" + secret + parameters; parameters: values alone glued together,' +
+        ' of the query only, sorted by value, without channel, empty values left out',
       {
-        message: ['$$', '$secret', '$values'],
-        encode: { message: 'rfc3986', lower: true },
+        message: ['$$', '$secret', '$params'],
         steps: ['md5'],
         params: {
+          from: 'query',
           exclude: ['channel'],
           empty: 'drop',
           names: false,
           pairSep: '',
           order: 'value',
-          escape: { ':': '\\:' },
         },
       },
     ],
     [
-      'MD5 of parameters; parameters: names and values glued together, sorted by name, the secret among them as "key",' +
-        ' repeated ones joined by ",", rfc3986-encoded, in lower case, names in upper case, rfc3986-encoded as a whole',
+      'MD5 of rfc3986(parameters); parameters: names and values glued together, sorted by name,' +
+        ' the secret among them as "key", rfc3986-encoded, names in upper case',
       {
-        message: ['$params'],
+        message: ['$params.rfc3986'],
         steps: ['md5'],
-        encode: { block: 'rfc3986' },
         params: {
           kvSep: '',
           pairSep: '',
           add: { key: '$secret' },
-          joinRepeated: ',',
           encode: 'rfc3986',
-          case: 'lower',
           nameCase: 'upper',
         },
       },

@@ -21,7 +21,6 @@ const app: SignableRequest = {
     ['channel', 'web'],
   ],
   body: null,
-  extra: {},
 };
 const moment = {
   app_sign: '9c1185a5c5e9fc54612808977ee8f548',

@@ -280,7 +280,7 @@ export class ExportedRules implements Disposable {
 }
 
 function lineOf({ module, request, secret, usesQuery }: ExportedCall): string {
-  const { method, params, query, body, extra } = request;
+  const { method, params, query, body } = request;
   const url = usesQuery ? `${request.url}?${query ?? ''}` : request.url;
   const pairs = (list: readonly (readonly string[])[]) =>
     list.map((pair) => pair.map(units).join('=')).join(',');
@@ -290,7 +290,6 @@ function lineOf({ module, request, secret, usesQuery }: ExportedCall): string {
     body === null ? '-' : units(body),
     units(secret),
     pairs(params.map(([name, value]) => [name, value])),
-    pairs(Object.entries(extra)),
   ];
   return [module, ...given].join(' ');
 }

@@ -13,7 +13,6 @@ export function requestOf(
     url: 'https://api.example.com:8443/v1/users',
     params,
     body: null,
-    extra: {},
     ...rest,
   };
 }
@@ -23,12 +22,8 @@ export function signWith(recipe: RecipeJson, request: SignableRequest): Signatur
   return compileRecipe(completeRecipe(recipe)).sign(request, new Secret('s3cret'));
 }
 
-/** What a rule makes of the parameters, or the message `message` of the request. */
-export function write(
-  rule: RecipeJson['params'],
-  params: readonly Param[],
-  message = '$params',
-): string {
-  return signWith({ params: rule ?? {}, message: [message], steps: ['md5'] }, requestOf(params))
-    .message;
+/** What a rule makes of the parameters. */
+export function write(rule: RecipeJson['params'], params: readonly Param[]): string {
+  const recipe = { params: rule ?? {}, message: ['$params'], steps: ['md5'] };
+  return signWith(recipe, requestOf(params)).message;
 }

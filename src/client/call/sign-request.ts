@@ -69,7 +69,6 @@ export function signableRequest(
     url: baseUrl + endpoint.path,
     params,
     body: hasForm(endpoint) ? encodeIn('form', endpoint, parameters) : null,
-    extra: {},
   };
   if (!usesQuery) return signable;
   return { ...signable, query: encodeIn('query', endpoint, values) };

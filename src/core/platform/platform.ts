@@ -11,14 +11,8 @@ import {
 } from '../contract/limits.js';
 import { type PlatformResultCodes, parseResultCodes } from '../contract/result-code-table.js';
 import { defaultRecipes } from '../signing/presets.js';
-import {
-  type Recipe,
-  RecipeError,
-  type RecipeJson,
-  type SigningRecipes,
-} from '../signing/recipe.js';
+import { RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';
 import { fields, formatRecipe, parseRecipe } from '../signing/recipe-json.js';
-import { partsOf } from '../signing/recipe-parts.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { checkHeaderName, checkHeaderNames, headerFromVariable } from './headers.js';
 /**
@@ -293,34 +287,7 @@ export function parsePlatform(json: unknown, label: string): Platform {
     const { parse } = platformFields[name as keyof Platform];
     return [name, parse(value, `${label}: ${name}`)];
   });
-  const platform: Platform = { ...defaultPlatform, ...Object.fromEntries(parsed) };
-  refuseSignedHeaders(platform.signing, platform.headers, label);
-  return platform;
-}
-
-/**
- * @throws InvalidInputError for a header whose value a recipe signs: requests are signed without it
- */
-export function refuseSignedHeaders(
-  { app_sign, sign }: SigningRecipes,
-  headers: readonly string[],
-  label: string,
-): void {
-  const signed = [app_sign, sign].flatMap(signedHeaders);
-  const name = headers.find((header) => signed.includes(header.toLowerCase()));
-  if (name === undefined) return;
-  throw new InvalidInputError(
-    `${label}: headers: ${name} is signed by a recipe, as $extra:${name}`,
-    {
-      hint: 'A header of the platform is sent as it is, and not signed.',
-    },
-  );
-}
-
-/** The names of the headers that a recipe signs, in lower case. */
-export function signedHeaders(recipe: Recipe): string[] {
-  const extras = partsOf(recipe).allTokens.filter(({ source }) => source === 'extra');
-  return extras.map(({ name }) => name.toLowerCase());
+  return { ...defaultPlatform, ...Object.fromEntries(parsed) };
 }
 
 /**

@@ -2,12 +2,7 @@ import { isAbsolute } from 'node:path';
 import { parseBaseUrl } from '../contract/base-url.js';
 import { InvalidInputError, quoteName } from '../contract/errors.js';
 import { checkFields } from '../contract/fields.js';
-import {
-  defaultPlatform,
-  formatPlatform,
-  parsePlatform,
-  refuseSignedHeaders,
-} from '../platform/platform.js';
+import { defaultPlatform, formatPlatform, parsePlatform } from '../platform/platform.js';
 import { Secret } from '../signing/secret.js';
 import { parseHeaderSources } from './header-source.js';
 import {
@@ -122,11 +117,7 @@ export function parseProfile(name: string, json: unknown, label = '', isRead = f
     else if (requiredFields.includes(field))
       throw new InvalidInputError(`${label}${field} is missing`);
   }
-  const profile = parsed as unknown as Profile;
-  const { platform, headers } = profile;
-  if (platform && headers)
-    refuseSignedHeaders(platform.signing, Object.keys(headers), `${label}the profile`);
-  return profile;
+  return parsed as unknown as Profile;
 }
 
 /** A snapshot of the profile file. */

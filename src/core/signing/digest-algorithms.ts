@@ -14,21 +14,12 @@ export type NamesInLanguage = readonly [digest: string | null, hmac: string | nu
 export interface AlgorithmFacts {
   /** As people write it. */
   readonly title: string;
-  /** Length of a block in bytes, by which HMAC pads its key. */
-  readonly blockBytes: number;
-  /** How rarely documented rules digest with it before the last digest, in bits. */
-  readonly innerBits: number;
-  /** How rarely they send a part of such a digest, in bits. */
-  readonly cutBits: number;
   readonly names: Readonly<Record<LanguageName, NamesInLanguage>>;
 }
 
 export const algorithmFacts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
   md5: {
     title: 'MD5',
-    blockBytes: 64,
-    innerBits: 0.8,
-    cutBits: 0.5,
     names: {
       python: ['md5', 'md5'],
       php: ['md5', 'md5'],
@@ -40,9 +31,6 @@ export const algorithmFacts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
   },
   sha1: {
     title: 'SHA-1',
-    blockBytes: 64,
-    innerBits: 2,
-    cutBits: 6,
     names: {
       python: ['sha1', 'sha1'],
       php: ['sha1', 'sha1'],
@@ -54,9 +42,6 @@ export const algorithmFacts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
   },
   sha256: {
     title: 'SHA-256',
-    blockBytes: 64,
-    innerBits: 2.5,
-    cutBits: 6,
     names: {
       python: ['sha256', 'sha256'],
       php: ['sha256', 'sha256'],
@@ -68,9 +53,6 @@ export const algorithmFacts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
   },
   sha384: {
     title: 'SHA-384',
-    blockBytes: 128,
-    innerBits: 9,
-    cutBits: 8,
     names: {
       python: ['sha384', 'sha384'],
       php: ['sha384', 'sha384'],
@@ -82,9 +64,6 @@ export const algorithmFacts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
   },
   sha512: {
     title: 'SHA-512',
-    blockBytes: 128,
-    innerBits: 5,
-    cutBits: 6,
     names: {
       python: ['sha512', 'sha512'],
       php: ['sha512', 'sha512'],
@@ -96,8 +75,8 @@ export const algorithmFacts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
   },
 };
 
-/** Formats of a digest; `base64-of-hex` is base64 of the lower-case hex text. */
-export const outputs = ['hex', 'HEX', 'base64', 'base64url', 'base64-of-hex'] as const;
+/** Formats of a digest. */
+export const outputs = ['hex', 'HEX', 'base64', 'base64url'] as const;
 export type Output = (typeof outputs)[number];
 
 /** @internal A digest, or an HMAC where there is a key, as text. */
@@ -107,14 +86,9 @@ export function digestText(
   output: Output,
   key: Buffer | null = null,
 ): string {
-  switch (output) {
-    case 'HEX':
-      return digest(algorithm, data, 'hex', key).toUpperCase();
-    case 'base64-of-hex':
-      return Buffer.from(digest(algorithm, data, 'hex', key)).toString('base64');
-    default:
-      return digest(algorithm, data, output, key);
-  }
+  return output === 'HEX'
+    ? digest(algorithm, data, 'hex', key).toUpperCase()
+    : digest(algorithm, data, output, key);
 }
 
 /** @internal A digest, or an HMAC where there is a key, as bytes. */

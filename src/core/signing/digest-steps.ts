@@ -6,9 +6,8 @@ import {
   type Output,
   writtenLength,
 } from './digest-algorithms.js';
-import { folds } from './encodings.js';
 import { type KeyDecoding, RecipeError } from './recipe.js';
-import { openSources, stepTexts } from './recipe-language.js';
+import { stepTexts } from './recipe-language.js';
 import { parseTemplate, type Template, type Token } from './template.js';
 
 /** A text that is digested: the message, its steps, and the key of these. */
@@ -61,8 +60,6 @@ function runStep(step: Step, data: string | Buffer, inputs: StepInputs): string 
       return concat(inputs.text(step.template), data);
     case 'slice':
       return data.toString().slice(step.from, step.to);
-    default:
-      return folds[step.kind](data.toString());
   }
 }
 
@@ -77,44 +74,29 @@ function bytes(data: string | Buffer): Buffer {
 }
 
 /**
- * Parses the steps of a signature, whose last digest is written as `output`, or those of `$sub`,
- * where `output` is null and each digest has its own format. A signature without a digest is its
- * message: a token that the operator issued.
+ * Parses the steps of a signature, whose last digest is written as `output`. A signature without
+ * steps is its message: a text that the operator issued.
  *
  * @throws RecipeError for an unknown step, or one in the wrong place
  */
 export function compileSteps(
   texts: readonly string[],
-  output: Output | null,
+  output: Output,
   field = 'steps',
 ): readonly Step[] {
   const steps = texts.map((text, index) => parseStep(text, `${field}[${index}]`));
   const last = steps.findLastIndex(({ kind }) => kind === 'digest');
+  const affix = steps.findLastIndex(({ kind }) => kind === 'append' || kind === 'prepend');
+  if (affix > last)
+    throw new RecipeError(
+      `${field}[${affix}]`,
+      'has no digest after it: its text would leave the machine with the signature',
+      'Digest once more after it.',
+    );
   const digest = steps[last];
-  if (output === null && digest === undefined) {
-    throw new RecipeError(field, 'no digest among the steps', 'Add one, such as md5.');
-  }
-  if (output !== null) {
-    for (const [index, step] of steps.entries())
-      if (index > last && 'template' in step) checkIsOpen(step.template, `${field}[${index}]`);
-    if (digest?.kind === 'digest') steps[last] = { ...digest, format: output };
-  }
+  if (digest?.kind === 'digest') steps[last] = { ...digest, format: output };
   checkInputs(steps, field);
   return steps;
-}
-
-/**
- * @throws RecipeError for a text with the secret, or with values of the request, that no digest
- * hides
- */
-export function checkIsOpen(template: Template, field: string): void {
-  const closed = template.tokens.find(({ source }) => !openSources.has(source));
-  if (closed === undefined) return;
-  throw new RecipeError(
-    field,
-    `$${closed.source} without a digest after it would leave the machine with the signature`,
-    'Digest once more after it, or take $method $host $path $url $query $param:NAME $extra:NAME.',
-  );
 }
 
 /** What a step is given: a part of a digest gives nothing away, and is ASCII. */
@@ -125,8 +107,8 @@ function checkInputs(steps: readonly Step[], field: string): void {
     if (step.kind === 'digest') given = step.format === 'raw' ? 'raw' : 'digest';
     else if ('template' in step) given = given === 'raw' ? 'raw' : 'text';
     else if (given === 'raw')
-      throw new RecipeError(at, `${step.kind} takes text, not the raw bytes it is given`);
-    else if (step.kind === 'slice' && given === 'text')
+      throw new RecipeError(at, 'slice takes text, not the raw bytes it is given');
+    else if (given === 'text')
       throw new RecipeError(
         at,
         'slice takes a digest, and nothing else',
@@ -151,9 +133,6 @@ function lengthAfter(length: number | null, step: Step): number | null {
       return plus(length, templateLength(step.template));
     case 'slice':
       return length === null ? null : Math.max(0, Math.min(length, step.to) - step.from);
-    case 'upper':
-    case 'lower':
-      return length;
   }
 }
 
@@ -167,7 +146,7 @@ function plus(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
 
-export type Step = DigestStep | AffixStep | TextStep;
+export type Step = DigestStep | AffixStep | SliceStep;
 
 export interface DigestStep {
   readonly kind: 'digest';
@@ -182,10 +161,12 @@ interface AffixStep {
   readonly template: Template;
 }
 
-/** Changes the text of the step before. */
-type TextStep =
-  | { readonly kind: 'upper' | 'lower' }
-  | { readonly kind: 'slice'; readonly from: number; readonly to: number };
+/** Cuts the text of the digest before. */
+interface SliceStep {
+  readonly kind: 'slice';
+  readonly from: number;
+  readonly to: number;
+}
 
 /** Formats of a digest that is the input of another step. */
 const stepFormats = ['hex', 'HEX', 'raw', 'base64'] as const;
@@ -196,7 +177,7 @@ const stepFormats = ['hex', 'HEX', 'raw', 'base64'] as const;
  * @throws RecipeError for any other text
  */
 function parseStep(text: string, field: string): Step {
-  const step = parseAffix(text, field) ?? parseTextStep(text) ?? parseDigest(text);
+  const step = parseAffix(text, field) ?? parseSlice(text) ?? parseDigest(text);
   if (step !== null) return step;
   const formats = stepFormats.map((format) => `:${format}`).join(' ');
   throw new RecipeError(
@@ -216,8 +197,7 @@ function parseAffix(text: string, field: string): AffixStep | null {
   return { kind, template: parseTemplate(affix, field) };
 }
 
-function parseTextStep(text: string): TextStep | null {
-  if (text === 'upper' || text === 'lower') return { kind: text };
+function parseSlice(text: string): SliceStep | null {
   const [, from, to] = /^slice:(\d{1,6}):(\d{1,6})$/.exec(text) ?? [];
   return from === undefined ? null : { kind: 'slice', from: Number(from), to: Number(to) };
 }
@@ -243,7 +223,6 @@ const shapes: Readonly<Record<KeyDecoding, RegExp>> = {
   utf8: /^/,
   hex: /^(?:[\da-f]{2})*$/i,
   base64,
-  base64url: base64,
 };
 
 /**

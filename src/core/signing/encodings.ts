@@ -1,10 +1,7 @@
 import { encodeText, percent } from '../support/percent-encoding.js';
 
-export const cases = ['none', 'lower', 'upper'] as const;
-export type Case = (typeof cases)[number];
-
-export const folds: Readonly<Record<Case, (text: string) => string>> = {
-  none: (text) => text,
+/** Changes of letter case. */
+export const folds: Readonly<Record<'lower' | 'upper', (text: string) => string>> = {
   lower: (text) => text.toLowerCase(),
   upper: (text) => text.toUpperCase(),
 };
@@ -23,10 +20,7 @@ export const textEncodings = [
 ] as const;
 export type TextEncoding = (typeof textEncodings)[number];
 
-export const blockEncodings = [...textEncodings, 'base64'] as const;
-export type BlockEncoding = (typeof blockEncodings)[number];
-
-export const encoders: Readonly<Record<BlockEncoding, (text: string) => string>> = {
+export const encoders: Readonly<Record<TextEncoding, (text: string) => string>> = {
   none: (text) => text,
   form: encodeForm,
   'form-php': (text) => encodeForm(text).replaceAll('*', '%2A'),
@@ -34,7 +28,6 @@ export const encoders: Readonly<Record<BlockEncoding, (text: string) => string>>
   'form-dotnet': encodeFormDotnet,
   rfc3986: (text) => encodeText(text.toWellFormed()),
   javascript: encodeComponent,
-  base64: (text) => Buffer.from(text).toString('base64'),
 };
 
 /**
@@ -66,30 +59,6 @@ function encodeComponent(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** The characters in reverse order; a surrogate pair is one. */
-export function reverse(text: string): string {
-  return [...text].reverse().join('');
-}
-
-/** The first eight digits: the date of a time in ISO 8601. */
-export function dateOf(text: string): string {
-  return text.replace(/[^0-9]/g, '').slice(0, 8);
-}
-
-/** The pairs of a query sorted by name, then by value. */
-export function sortPairs(text: string): string {
-  const keyed = text.split('&').map((pair) => [pair.replace('=', '\0'), pair] as const);
-  return keyed
-    .sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
-    .map(([, pair]) => pair)
-    .join('&');
-}
-
-/** The number of bytes in UTF-8, in decimal. */
-export function byteLength(text: string): string {
-  return `${Buffer.byteLength(text)}`;
-}
-
-export function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+export function encodeBase64(text: string): string {
+  return Buffer.from(text).toString('base64');
 }

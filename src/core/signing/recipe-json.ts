@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { outputs } from './digest-algorithms.js';
-import { blockEncodings, cases, textEncodings } from './encodings.js';
+import { textEncodings } from './encodings.js';
 import {
   checkLimit,
-  type EncodeRule,
   emptyRules,
   fieldPath,
-  jsonTexts,
   type KeyRule,
   keyDecodings,
+  nameCases,
   orders,
   type ParamsRule,
   paramsPlaces,
@@ -17,7 +16,6 @@ import {
   type RecipeJson,
   recipeDefaults,
   type SigningRecipes,
-  type SubRule,
 } from './recipe.js';
 import { partsOf } from './recipe-parts.js';
 
@@ -37,17 +35,6 @@ const parseFlag: Parse<boolean> = (value, field) => {
   if (typeof value === 'boolean') return value;
   throw new RecipeError(field, 'must be true or false');
 };
-
-function mapOf<T>(parse: Parse<T>): Parse<Readonly<Record<string, T>>> {
-  return (value, field) => {
-    const entries = Object.entries(parseObject(value, field));
-    return Object.fromEntries(
-      entries.map(([name, item]) => [name, parse(item, fieldPath(field, name))]),
-    );
-  };
-}
-
-export const parseTextMap = mapOf(parseText);
 
 export function nullOr<T>(parse: Parse<T>): Parse<T | null> {
   return (value, field) => (value === null ? null : parse(value, field));
@@ -73,14 +60,10 @@ const parseNames = texts('names');
 
 const parseNamed: Parse<Readonly<Record<string, string>>> = (value, field) => {
   checkLimit(Object.keys(parseObject(value, field)).length, 'names', field, 'names');
-  return parseTextMap(value, field);
-};
-
-const parseEscape: Parse<ParamsRule['escape']> = (value, field) => {
-  const table = parseNamed(value, field);
-  for (const [text, written] of Object.entries(table))
-    checkLimit(written.length, 'escape', fieldPath(field, text.slice(0, 20)), 'characters');
-  return table;
+  const entries = Object.entries(parseObject(value, field));
+  return Object.fromEntries(
+    entries.map(([name, item]) => [name, parseText(item, fieldPath(field, name))]),
+  );
 };
 
 export const parsePair: Parse<readonly [string, string]> = (value, field) => {
@@ -140,27 +123,15 @@ const parseParams = fields<ParamsRule>(
     exclude: parseNames,
     include: nullOr(parseNames),
     empty: oneOf(emptyRules),
-    joinRepeated: nullOr(parseText),
     order: parseOrder,
     names: parseFlag,
-    values: parseFlag,
     kvSep: parseText,
     pairSep: parseText,
-    pairEnd: parseText,
-    escape: parseEscape,
     encode: oneOf(textEncodings),
-    case: oneOf(cases),
-    nameCase: oneOf(cases),
-    json: oneOf(jsonTexts),
-    lengths: parseFlag,
+    nameCase: oneOf(nameCases),
     add: parseNamed,
   },
   recipeDefaults.params,
-);
-
-const parseEncode = fields<EncodeRule>(
-  { block: oneOf(blockEncodings), message: oneOf(textEncodings), lower: parseFlag },
-  recipeDefaults.encode,
 );
 
 const parseKey = fields<KeyRule>(
@@ -168,24 +139,11 @@ const parseKey = fields<KeyRule>(
   recipeDefaults.key,
 );
 
-const parseSubFields = fields<Omit<SubRule, 'key'> & { readonly key: KeyRule | null }>(
-  { message: parseEntries, steps: parseEntries, key: nullOr(parseKey) },
-  { key: null },
-);
-
-const parseSub: Parse<SubRule> = (value, field) => {
-  const { key, ...sub } = parseSubFields(value, field);
-  return key === null ? sub : { ...sub, key };
-};
-
 const parseFields = fields<Recipe>(
   {
     params: parseParams,
     message: parseEntries,
     join: parseText,
-    basePath: parseText,
-    encode: parseEncode,
-    sub: mapOf(parseSub),
     steps: parseEntries,
     key: parseKey,
     output: oneOf(outputs),

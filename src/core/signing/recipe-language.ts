@@ -1,55 +1,27 @@
 /** The tokens of a recipe, and what each stands for. Those of `namedTokens` take a name. */
 export const tokenTexts = {
   params: 'the parameters, as `params` writes them',
-  names: 'their names alone, with `params.pairSep` between them',
-  values: 'their values alone, with `params.pairSep` between them',
   secret: 'the secret',
   method: 'the method, such as `GET`',
   host: 'the host of the URL, with its port if it has one',
-  path: 'the path of the URL, without `basePath`',
+  path: 'the path of the URL',
   endpoint: 'the path from `/api/v1` on, without that of the base URL',
   url: 'the URL without its query',
   query: 'the query as it was sent, without the signature',
   body: 'the body as it was sent',
-  sub: 'a digest that `sub` describes',
   param: 'the value of a parameter',
-  extra: 'the value of a header, or of `extra` in a sample file',
 } as const;
 
 export type Source = keyof typeof tokenTexts;
 
-/**
- * Sources of a text that is sent as it is, such as one after the last digest: none contains the
- * secret.
- */
-export const openSources: ReadonlySet<Source> = new Set([
-  'method',
-  'host',
-  'path',
-  'endpoint',
-  'url',
-  'query',
-  'param',
-  'extra',
-]);
-
-/** Sources of the texts that `params` writes. */
-export const blockSources: ReadonlySet<Source> = new Set(['params', 'names', 'values']);
-
-export const namedTokens = ['param', 'extra', 'sub'] as const;
-
 /** A token as it is written. */
 export function tokenForm(source: Source): string {
-  return namedTokens.some((name) => name === source) ? `$${source}:NAME` : `$${source}`;
+  return source === 'param' ? '$param:NAME' : `$${source}`;
 }
 
 /** The modifiers of tokens besides the digests. */
 export const modifierTexts = {
   base64: 'base64 of the text',
-  reverse: 'the characters in reverse order',
-  length: 'the number of its bytes in UTF-8, in decimal; never of the secret',
-  sorted: 'the pairs between `&`, sorted by name, then by value; never of the secret',
-  date: 'its first 8 digits: `20231114` of `20231114T221320Z` and of `2023-11-14T22:13:20Z`; never of the secret',
   upper: 'upper case',
   lower: 'lower case',
   form: 'form-encoded as by Java: a space as `+`, `*` as it is, `~` as `%7E`',
@@ -76,14 +48,12 @@ export const stepTexts = {
   },
   prepend: {
     form: 'prepend:TEXT',
-    about: 'adds literals and tokens in front, such as a label: `prepend:sha256=`',
+    about: 'adds literals and tokens in front',
     words: (text, given) => `${given} + (${text})`,
   },
-  upper: { form: 'upper', about: 'upper case', words: (text) => `upper of ${text}` },
-  lower: { form: 'lower', about: 'lower case', words: (text) => `lower of ${text}` },
   slice: {
     form: 'slice:FROM:TO',
-    about: 'the characters from FROM to before TO, counted from 0',
+    about: 'the characters of a digest from FROM to before TO, counted from 0',
     words: (text, given) => `characters ${given} of ${text}`,
   },
 } as const satisfies Readonly<Record<string, StepText>>;

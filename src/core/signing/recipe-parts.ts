@@ -1,7 +1,6 @@
-import { checkIsOpen, compileSteps, type KeyedMessage, keyedMessage } from './digest-steps.js';
+import { compileSteps, type KeyedMessage, keyedMessage } from './digest-steps.js';
 import { compileParams, type ParamsFormat } from './params.js';
 import { checkLimit, fieldPath, type Recipe, RecipeError } from './recipe.js';
-import { blockSources } from './recipe-language.js';
 import { checkSecretFlow } from './secret-flow.js';
 import { parseTemplates, type Token } from './template.js';
 
@@ -9,10 +8,7 @@ import { parseTemplates, type Token } from './template.js';
 export interface RecipeParts extends KeyedMessage {
   readonly recipe: Recipe;
   readonly params: ParamsFormat;
-  readonly subs: ReadonlyMap<string, KeyedMessage>;
-  /**
-   * The tokens that sign a request: those of subs and of added values, too, where these are used.
-   */
+  /** The tokens that sign a request: those of added values, too, where these are used. */
   readonly allTokens: readonly Token[];
 }
 
@@ -24,9 +20,9 @@ export interface RecipeParts extends KeyedMessage {
  */
 export function partsOf(recipe: Recipe, field = ''): RecipeParts {
   const parts = parseParts(recipe, field);
-  const tokens = 'tokens, with those of steps, key, sub and params.add';
+  const tokens = 'tokens, with those of steps, key and params.add';
   checkLimit(parts.allTokens.length, 'tokens', fieldPath(field, 'message'), tokens);
-  checkSecretFlow(recipe, parts, parts.subs, parts.params, field);
+  checkSecretFlow(parts, parts.params, field);
   return parts;
 }
 
@@ -42,50 +38,20 @@ export function parseParts(recipe: Recipe, field = ''): RecipeParts {
     key: parseTemplates(recipe.key.tokens, at('key.tokens')),
     decode: recipe.key.decode,
   });
-  if (!main.steps.some(({ kind }) => kind === 'digest')) checkIsOpen(main.message, at('message'));
-
-  const subs = new Map<string, KeyedMessage>();
-  for (const [name, { message, steps, key }] of Object.entries(recipe.sub)) {
-    const path = at(`sub.${name}`);
-    const sub = keyedMessage({
-      message: parseTemplates(message, `${path}.message`),
-      steps: compileSteps(steps, null, `${path}.steps`),
-      key: key ? parseTemplates(key.tokens, `${path}.key.tokens`) : main.key,
-      decode: (key ?? recipe.key).decode,
-    });
-    if (!/^[a-z]\w*$/i.test(name))
-      throw new RecipeError(
-        path,
-        'is not a name',
-        'A name is letters, digits and _, a letter first.',
-      );
-    checkSubs(sub.tokens, subs, path);
-    subs.set(name, sub);
-  }
-  checkSubs(main.tokens, subs, at('sub'));
+  const { tokens } = main.message;
+  if (main.steps.length === 0 && tokens.length > 0)
+    throw new RecipeError(
+      at('steps'),
+      'is empty, but the message has tokens',
+      'A signature that the operator issued is a text. For any other, add a digest, such as md5.',
+    );
   const params = compileParams(recipe.params, at('params'));
-  return { ...main, recipe, params, subs, allTokens: allTokensOf(main, subs, params) };
-}
-
-/** A digest takes those before it: none can be a part of itself. */
-function checkSubs(tokens: readonly Token[], known: RecipeParts['subs'], field: string): void {
-  const unknown = tokens.find(({ source, name }) => source === 'sub' && !known.has(name));
-  if (unknown === undefined) return;
-  throw new RecipeError(
-    field,
-    `takes $sub:${unknown.name}, which is not described before it`,
-    `Add {"${unknown.name}": {"message": […], "steps": […]}} to sub.`,
-  );
-}
-
-function allTokensOf(
-  main: KeyedMessage,
-  subs: RecipeParts['subs'],
-  { added }: Pick<ParamsFormat, 'added'>,
-): Token[] {
-  const all = [...main.tokens];
-  for (const [name, sub] of [...subs].reverse())
-    if (all.some((token) => token.source === 'sub' && token.name === name)) all.push(...sub.tokens);
-  const usesBlock = all.some(({ source }) => blockSources.has(source));
-  return usesBlock ? [...all, ...added.flatMap(({ value }) => value.tokens)] : all;
+  const usesBlock = main.tokens.some(({ source }) => source === 'params');
+  const added = params.added.flatMap(({ value }) => value.tokens);
+  return {
+    ...main,
+    recipe,
+    params,
+    allTokens: usesBlock ? [...main.tokens, ...added] : main.tokens,
+  };
 }

@@ -32,7 +32,6 @@ export function withName(param: Param, name: string): Param {
  *   url: 'https://users.example.com/api/v1/server/user/user_info_for_third',
  *   params: [['app_key', 'app-1']],
  *   body: null,
- *   extra: {},
  * };
  */
 export interface SignableRequest {
@@ -48,23 +47,11 @@ export interface SignableRequest {
   readonly params: readonly Param[];
   /** The body as sent; null for none. */
   readonly body: string | null;
-  /** Values to sign that are not parameters, such as a header. */
-  readonly extra: Readonly<Record<string, string>>;
 }
 
 /** The value of the first parameter with this name. */
 export function paramOf({ params }: SignableRequest, name: string): string | undefined {
   return params.find(([known]) => known === name)?.[1];
-}
-
-/**
- * An extra value. If no name is the same, one that differs in letter case is: names of headers have
- * none.
- */
-export function extraOf({ extra }: SignableRequest, name: string): string | undefined {
-  if (Object.hasOwn(extra, name)) return extra[name];
-  const lower = name.toLowerCase();
-  return Object.entries(extra).find(([known]) => known.toLowerCase() === lower)?.[1];
 }
 
 /** The request without the parameters of these names, in `params` and in the query. */
@@ -123,14 +110,10 @@ export function hostOf(url: string): string {
   return urlShape.exec(url)?.[1] ?? '';
 }
 
-/**
- * The path of a URL as written, not normalized, without `basePath`; a text without a scheme is a
- * path.
- */
-export function pathOf(url: string, basePath: string): string {
+/** The path of a URL as written, not normalized; a text without a scheme is a path. */
+export function pathOf(url: string): string {
   const match = urlShape.exec(url);
-  const path = match === null ? url : match[2] || '/';
-  return path.startsWith(basePath) ? path.slice(basePath.length) : path;
+  return match === null ? url : match[2] || '/';
 }
 
 /** The segment that the paths of all operations begin with (§9). */
@@ -141,15 +124,15 @@ export const versionSegment = '/api/v1/';
  * operation.
  */
 export function endpointOf(url: string): string {
-  const path = pathOf(url, '');
+  const path = pathOf(url);
   return path.slice(Math.max(0, path.indexOf(versionSegment)));
 }
 
 /** A signed request, or one to sign: the input of `sign explain`, `verify` and `solve`. */
 export interface Sample extends SignableRequest {
-  /** The names in `extra` that are headers of the request. Only some of them are signed, if any. */
-  readonly headers: readonly string[];
-  /** The parameter or header that carries the signature; `params` and `extra` do not contain it. */
+  /** The headers of the request, which are never signed. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The parameter that carries the signature; `params` does not contain it. */
   readonly signParam: string;
   /** The signature; null for none, which only `explain` accepts. */
   readonly signature: string | null;

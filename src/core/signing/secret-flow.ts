@@ -1,7 +1,6 @@
 import type { KeyedMessage, Step } from './digest-steps.js';
 import type { ParamsFormat } from './params.js';
-import { fieldPath, isByPair, type ParamsRule, type Recipe, RecipeError } from './recipe.js';
-import type { Source } from './recipe-language.js';
+import { fieldPath, RecipeError } from './recipe.js';
 import type { Modifier, Template, Token } from './template.js';
 
 const wholeHint =
@@ -18,56 +17,23 @@ type Holding = (typeof holdings)[number];
  * digest of a part leaves the machine with the request, and the part is found by trial. Letter case
  * may be lost: documented rules do so.
  *
- * @throws RecipeError for a recipe that cuts, merges or compares the secret before it is digested
+ * @throws RecipeError for a recipe that loses a part of the secret before it is digested
  */
 export function checkSecretFlow(
-  { params, encode }: Pick<Recipe, 'params' | 'encode'>,
-  main: KeyedMessage,
-  subs: ReadonlyMap<string, KeyedMessage>,
-  { added, pairEnd }: Pick<ParamsFormat, 'added' | 'pairEnd'>,
+  { message, steps, key }: KeyedMessage,
+  { added }: Pick<ParamsFormat, 'added'>,
   field: string,
 ): void {
   const at = (name: string) => fieldPath(field, name);
-  const addedHoldings = added.map(({ name, value }) =>
-    holdingOf(value, ofSecretAlone, at(`params.add.${name}`)),
+  const block = most(
+    added.map(({ name, value }) => holdingOf(value, ofSecretAlone, at(`params.add.${name}`))),
   );
-  const value = most(addedHoldings);
-  if (value !== 'none') {
-    const names = added
-      .filter((_, index) => addedHoldings[index] !== 'none')
-      .map(({ name }) => name);
-    checkEscape(params, names, at('params.escape'));
-    const tokens = [main, ...subs.values()].flatMap((keyed) => [
-      ...keyed.tokens,
-      ...keyed.key.tokens,
-    ]);
-    checkOrder(params, tokens, at('params.order'));
-    if (params.case !== 'none') checkFold(value, at('params.case'));
-  }
-
-  const end = holdingOf(pairEnd, ofSecretAlone, at('params.pairEnd'));
-  const pairs = most([end, params.values ? value : 'none']);
-  const block = encode.block === 'base64' && pairs !== 'none' ? 'base64' : pairs;
-  const ofSubs = new Map<string, Holding>();
-  const read = ({ source, name }: Token): Holding => {
-    const known: Partial<Record<Source, Holding>> = {
-      secret: 'text',
-      params: block,
-      values: value,
-      sub: ofSubs.get(name) ?? 'none',
-    };
-    return known[source] ?? 'none';
+  const read = ({ source }: Token): Holding => {
+    if (source === 'secret') return 'text';
+    return source === 'params' ? block : 'none';
   };
-
-  for (const [name, sub] of subs) {
-    const message = holdingOf(sub.message, read, at(`sub.${name}.message`));
-    holdingOf(sub.key, read, at(`sub.${name}.key.tokens`));
-    ofSubs.set(name, holdingAfter(sub.steps, message, read, at(`sub.${name}.steps`)));
-  }
-  holdingOf(main.key, read, at('key.tokens'));
-  const message = holdingOf(main.message, read, at('message'));
-  if (encode.lower) checkFold(message, at('encode.lower'));
-  holdingAfter(main.steps, message, read, at('steps'));
+  holdingOf(key, read, at('key.tokens'));
+  holdingAfter(steps, holdingOf(message, read, at('message')), read, at('steps'));
 }
 
 /** The holding of a token in a place where no other one can hold the secret. */
@@ -92,12 +58,6 @@ function holdingOf(template: Template, read: (token: Token) => Holding, field: s
 
 function holdingBehind({ does }: Modifier, held: Holding, field: string): Holding {
   if (held === 'none' || typeof does !== 'string') return 'none';
-  if (does === 'length' || does === 'date' || does === 'sorted')
-    throw new RecipeError(
-      field,
-      `gives away a part of the secret: its ${does === 'sorted' ? 'order' : does}`,
-      wholeHint,
-    );
   if (does === 'upper' || does === 'lower') checkFold(held, field);
   return does === 'base64' ? 'base64' : held;
 }
@@ -139,36 +99,5 @@ function holdingBehindStep(
       return most([held, holdingOf(step.template, read, field)]);
     case 'slice':
       return held;
-    case 'upper':
-    case 'lower':
-      checkFold(held, field);
-      return held;
   }
-}
-
-/**
- * With one prefix for all of them, such as a backslash, replacements keep different texts
- * different.
- */
-function checkEscape({ escape: table }: ParamsRule, names: readonly string[], field: string): void {
-  const entries = Object.entries(table);
-  const prefix = entries[0]?.[1].slice(0, -1);
-  if (entries.every(([text, by]) => text.length === 1 && by === prefix + text)) return;
-  throw new RecipeError(
-    field,
-    `would replace parts of the secret, in the value of ${names.join(', ')}`,
-    wholeHint,
-  );
-}
-
-/** Sorted by values, names alone show where the secret is among the values that the host knows. */
-function checkOrder({ order, values }: ParamsRule, tokens: readonly Token[], field: string): void {
-  if (!(order === 'value' || (isByPair(order) && values))) return;
-  const shown = tokens.find(({ source }) => source === 'names' || (source === 'params' && !values));
-  if (shown === undefined) return;
-  throw new RecipeError(
-    field,
-    `$${shown.source} would show the place of the secret among the sorted values`,
-    wholeHint,
-  );
 }

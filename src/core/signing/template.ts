@@ -1,14 +1,8 @@
 import { decodePercent } from '../support/percent-encoding.js';
 import { type Algorithm, algorithms, digestText, type Output } from './digest-algorithms.js';
-import { byteLength, dateOf, encoders, folds, reverse, sortPairs } from './encodings.js';
+import { encodeBase64, encoders, folds } from './encodings.js';
 import { checkLimit, RecipeError } from './recipe.js';
-import {
-  type modifierTexts,
-  namedTokens,
-  type Source,
-  tokenForm,
-  tokenTexts,
-} from './recipe-language.js';
+import { type modifierTexts, type Source, tokenForm, tokenTexts } from './recipe-language.js';
 import type { SignableRequest } from './request.js';
 import { type Secret, secretLabel } from './secret.js';
 
@@ -32,18 +26,9 @@ type TextModifier = keyof typeof modifierTexts;
 
 /** By name. */
 export const modifiers: ReadonlyMap<string, Modifier> = new Map([
-  ...algorithms.flatMap((algorithm) => [
-    digestModifier(algorithm, algorithm, 'hex'),
-    ...(['hex', 'HEX', 'base64'] as const).map((format) =>
-      digestModifier(`${algorithm}:${format}`, algorithm, format),
-    ),
-  ]),
+  ...algorithms.map((algorithm) => digestModifier(algorithm, algorithm, 'hex')),
   digestModifier('MD5', 'md5', 'HEX'),
-  textModifier('base64', encoders.base64, false),
-  textModifier('reverse', reverse, false),
-  textModifier('length', byteLength, false),
-  textModifier('date', dateOf, false),
-  textModifier('sorted', sortPairs, false),
+  textModifier('base64', encodeBase64, false),
   textModifier('upper', folds.upper),
   textModifier('lower', folds.lower),
   textModifier('form', encoders.form),
@@ -67,35 +52,20 @@ function textModifier(
   return [does, { does, apply, local }];
 }
 
-const plainSources = (Object.keys(tokenTexts) as Source[]).filter(
-  (source) => !namedTokens.some((named) => named === source),
-);
+const plainSources = (Object.keys(tokenTexts) as Source[]).filter((source) => source !== 'param');
 
 export interface Token {
   readonly source: Source;
-  /** The name of the parameter or extra value; empty for other sources. */
+  /** The name of the parameter; empty for other sources. */
   readonly name: string;
   /** The names of the modifiers, in order, and what they do. */
   readonly modifiers: readonly string[];
   readonly changes: readonly Modifier[];
   /** The token with its `$`, as the recipe has it. */
   readonly written: string;
-  /**
-   * For `$[BEFORE$tokenAFTER|OTHER]`: the texts around a value, and the one in the place of an
-   * empty value.
-   */
-  readonly optional: OptionalText | null;
 }
 
-interface OptionalText {
-  readonly before: string;
-  readonly after: string;
-  readonly other: string;
-  /** The token itself, as the recipe has it. */
-  readonly inner: string;
-}
-
-type ParsedToken = Omit<Token, 'written' | 'optional'>;
+type ParsedToken = Omit<Token, 'written'>;
 
 /**
  * Parses what follows the `$` of a token, such as `secret.upper`. Known modifiers at its end are
@@ -106,7 +76,7 @@ type ParsedToken = Omit<Token, 'written' | 'optional'>;
  */
 function parseToken(text: string, field: string): ParsedToken {
   const segments = text.split('.');
-  const named = /^(param|extra):/.test(text);
+  const named = text.startsWith('param:');
   const isName = (segment: string, index: number) =>
     index === 0 || (named && !modifiers.has(segment));
   const stem = segments.findLastIndex(isName) + 1;
@@ -116,7 +86,7 @@ function parseToken(text: string, field: string): ParsedToken {
 function makeToken(stem: string, suffixes: readonly string[], field: string): ParsedToken {
   const [, prefix, name = ''] = /^(\w+):(.+)$/s.exec(stem) ?? [];
   const source =
-    plainSources.find((known) => known === stem) ?? namedTokens.find((known) => known === prefix);
+    plainSources.find((known) => known === stem) ?? (prefix === 'param' ? prefix : undefined);
   if (source === undefined) {
     const tokens = (Object.keys(tokenTexts) as Source[]).map(tokenForm).join(' ');
     throw new RecipeError(
@@ -133,14 +103,8 @@ function makeToken(stem: string, suffixes: readonly string[], field: string): Pa
 function parseModifier(name: string, stem: string, field: string): Modifier {
   const change = modifiers.get(name);
   if (change !== undefined) return change;
-  const short = [...modifiers.keys()]
-    .filter((known) => !known.includes(':'))
-    .map((known) => `.${known}`);
-  throw new RecipeError(
-    field,
-    `unknown modifier .${name} of $${stem}`,
-    `Modifiers are ${short.join(' ')}; digests also with :hex :HEX :base64.`,
-  );
+  const known = [...modifiers.keys()].map((one) => `.${one}`).join(' ');
+  throw new RecipeError(field, `unknown modifier .${name} of $${stem}`, `Modifiers are ${known}.`);
 }
 
 /** A text with tokens, parsed. */
@@ -149,14 +113,12 @@ export interface Template {
   readonly tokens: readonly Token[];
 }
 
-const tokenShape =
-  /\$\$|\$\[([^\]]*)\]|\$\{([^{}]*)\}((?:\.[\w:-]*[\w-])*)|\$((?:[\w.:-]*[\w-])?)/g;
+const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w-]+)*)|\$((?:[\w.:-]*[\w-])?)/g;
 
 /**
  * Parses `&key=$secret`. A token ends at the first character outside `[A-Za-z0-9_.:-]` (dots and
  * colons at its end are text), or at the brace of `${secret}`, which holds the exact name, and the
- * modifiers after it; a literal `$` is `$$`. `$[?$query|OTHER]` is the text around a token that has
- * a value, else the other text.
+ * modifiers after it; a literal `$` is `$$`.
  *
  * @throws RecipeError for an unknown token or modifier
  */
@@ -181,7 +143,7 @@ function parseParts(text: string, field: string): Template {
   let literal = '';
   let end = 0;
   for (const match of text.matchAll(tokenShape)) {
-    const [whole, optional, braced, suffix = '', bare = ''] = match;
+    const [whole, braced, suffix = '', bare = ''] = match;
     literal += text.slice(end, match.index);
     end = match.index + whole.length;
     if (whole === '$$') {
@@ -190,38 +152,15 @@ function parseParts(text: string, field: string): Template {
     }
     if (literal !== '') parts.push(literal);
     literal = '';
-    if (optional !== undefined) {
-      parts.push({ ...parseOptional(optional, field), written: whole });
-      continue;
-    }
     const token =
       braced === undefined
         ? parseToken(bare, field)
         : makeToken(braced, suffix.split('.').slice(1), field);
-    parts.push({ ...token, written: whole, optional: null });
+    parts.push({ ...token, written: whole });
   }
   literal += text.slice(end);
   if (literal !== '') parts.push(literal);
   return templateOf(parts);
-}
-
-/** @throws RecipeError for another number of tokens than one */
-function parseOptional(text: string, field: string): Token {
-  const { parts, tokens } = parseParts(text, field);
-  const [token, ...others] = tokens;
-  if (token === undefined || others.length > 0)
-    throw new RecipeError(
-      field,
-      `$[${text}] has ${tokens.length} tokens`,
-      'It takes one: $[?$query].',
-    );
-  const [before, rest] = [
-    parts.slice(0, parts.indexOf(token)),
-    parts.slice(parts.indexOf(token) + 1),
-  ];
-  const [after = '', ...other] = rest.join('').split('|');
-  const optional = { before: before.join(''), after, other: other.join('|'), inner: token.written };
-  return { ...token, optional };
 }
 
 function templateOf(parts: Template['parts']): Template {
@@ -242,8 +181,8 @@ export function parseTemplates(texts: readonly string[], field: string, join = '
  * after `toWellFormed`.
  */
 const secretMark = '\udc00';
-/** Placeholders of the subs, in their order, begin behind it. */
-const marks = /[\udc00-\udfff]/u;
+/** Matches the mark, and no half of a surrogate pair. */
+const markPattern = /\udc00/u;
 
 /**
  * Maximum length of a text that is signed, or of a part of it, in characters; to it comes this
@@ -318,33 +257,19 @@ export class Renderer {
   }
 
   /**
-   * The value of the sub at that place. It nearly always contains the secret, so it is always
-   * masked.
-   */
-  sub(index: number, digest: string): string {
-    return this.isMasked ? String.fromCharCode(secretMark.charCodeAt(0) + 1 + index) : digest;
-  }
-
-  /**
    * A changed text. No change reaches a mark: a digest of the secret is masked as the secret is.
    */
   change(text: string, { apply, local }: TextChange): string {
     this.checkLength(text);
     if (!this.isMasked) return apply(text);
-    if (local) {
-      const parts = text.split(/([\udc00-\udfff])/u);
-      return parts.map((part, index) => (index % 2 === 1 ? part : apply(part))).join('');
-    }
-    return marks.exec(text)?.[0] ?? apply(text);
+    if (local) return text.split(markPattern).map(apply).join(secretMark);
+    return markPattern.test(text) ? secretMark : apply(text);
   }
 }
 
-/** Masked text with words in place of the marks: those of the subs have these names. */
-export function showMarks(text: string, subs: readonly string[]): string {
-  return text.replace(/[\udc00-\udfff]/gu, (mark) => {
-    const index = mark.charCodeAt(0) - secretMark.charCodeAt(0) - 1;
-    return index < 0 ? secretLabel : `<sub:${subs[index]}>`;
-  });
+/** Masked text with words in place of the marks. */
+export function showMarks(text: string): string {
+  return text.split(markPattern).join(secretLabel);
 }
 
 /** Renders a template: the value of each token, changed by its modifiers. */
@@ -358,13 +283,9 @@ export function renderTemplate(
     if (typeof part === 'string') {
       text += renderer.open(part);
     } else {
-      const { optional } = part;
-      const given = read(part);
-      let value = given;
+      let value = read(part);
       for (const change of part.changes) value = renderer.change(value, change);
-      if (optional === null) text += value;
-      else if (given === '') text += renderer.open(optional.other);
-      else text += renderer.open(optional.before) + value + renderer.open(optional.after);
+      text += value;
     }
     renderer.checkLength(text);
   }

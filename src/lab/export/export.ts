@@ -29,7 +29,7 @@ interface ExportSource {
 
 /**
  * The rule, or the pair of rules, as a file of a language: a function a signature, which takes
- * method, URL, parameters, body, extra values and the secret. The file never contains a secret.
+ * method, URL, parameters, body and the secret. The file never contains a secret.
  *
  * @throws RecipeError for a module
  */
@@ -70,13 +70,6 @@ function rulesOf(signing: SigningChoice): ExportedRule[] {
         'Translate the module by hand.',
       );
     }
-    // The functions take the parameters of both places together.
-    if (recipe.params.from !== 'both')
-      throw new RecipeError(
-        `${name}.params.from`,
-        `"${recipe.params.from}" is not exported`,
-        'Give the function only those parameters, and take the field out of the recipe.',
-      );
     const parts = partsOf(recipe);
     const usesQuery = parts.allTokens.some(({ source }) => source === 'query');
     return { name, usesQuery, operations: operationsOf(parts, usesQuery) };
@@ -109,9 +102,7 @@ function casesOf(signing: SigningChoice): ExportedCase[] {
   return testRequests.flatMap((given) =>
     signaturesOf(signing, filledFor(signing, requestOf(given), secret)).map(
       ({ name: rule, request, signer }): ExportedCase => {
-        const { method, url, query, params, body, extra } = request;
-        // Names of headers have no letter case.
-        const headers = Object.entries(extra).map(([name, value]) => [name.toLowerCase(), value]);
+        const { method, url, query, params, body } = request;
         return {
           rule,
           title: `${rule}: ${given.name}`,
@@ -119,7 +110,6 @@ function casesOf(signing: SigningChoice): ExportedCase[] {
           url: signer.usesQuery ? `${url}?${query}` : url,
           params: params.map(([name, value]) => [name, value]),
           body,
-          extra: Object.fromEntries(headers),
           secret: testSecret,
           signature: signer.sign(request, secret).digest,
         };
@@ -141,16 +131,12 @@ function filledFor(
   const request = isOne ? withoutParams(given, ['app_sign']) : given;
   const signers = isOne ? [signing.signer] : Object.values(signing.signers);
   const missing = new Set(signers.flatMap((signer) => signer.explain(request, secret).missing));
-  const valuesOf = (start: string) =>
-    [...missing]
-      .filter((token) => token.startsWith(start))
-      .map((token) => token.slice(start.length))
-      .map((name): Param => [name, `value of ${name}`]);
-  const filled = {
-    ...request,
-    params: [...request.params, ...valuesOf('$param:')],
-    extra: Object.fromEntries(valuesOf('$extra:')),
-  };
+  const named = [...missing].filter((token) => token.startsWith('$param:'));
+  const added = named.map((token): Param => {
+    const name = token.slice('$param:'.length);
+    return [name, `value of ${name}`];
+  });
+  const filled = { ...request, params: [...request.params, ...added] };
   return isOne
     ? filled
     : withAppSign(filled, signBoth(signing.signers, filled, secret).app_sign.digest);
@@ -169,7 +155,7 @@ const folder = 'https://api.example.com/api/v1/server/user';
 
 function requestOf({ query = {}, form }: (typeof testRequests)[number]): SignableRequest {
   const inQuery = [...base, ...Object.entries(query)];
-  const sent = { query: queryOf(inQuery), extra: {} };
+  const sent = { query: queryOf(inQuery) };
   if (form === undefined)
     return {
       ...sent,

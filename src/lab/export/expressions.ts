@@ -1,5 +1,5 @@
 import type { Algorithm, Output } from '../../core/signing/digest-algorithms.js';
-import type { BlockEncoding, Case } from '../../core/signing/encodings.js';
+import type { TextEncoding } from '../../core/signing/encodings.js';
 import type { Modifier } from '../../core/signing/template.js';
 
 /**
@@ -10,13 +10,11 @@ export type Expression = (
   | { readonly is: 'literal'; readonly text: string }
   | { readonly is: 'number'; readonly value: number }
   | { readonly is: 'texts'; readonly texts: readonly string[] }
-  | { readonly is: 'table'; readonly rows: readonly (readonly [from: string, to: string])[] }
   | { readonly is: 'algorithm'; readonly algorithm: Algorithm; readonly isKeyed: boolean }
   /** A parameter of the function, or what a statement before has set. */
   | { readonly is: 'variable'; readonly name: string }
   /** A call of a function that the template of each language has. */
   | { readonly is: 'call'; readonly name: string; readonly given: readonly Expression[] }
-  | { readonly is: 'apply'; readonly name: string; readonly given: readonly Expression[] }
   | { readonly is: 'sum'; readonly parts: readonly Expression[] }
 ) &
   TypeOfValue;
@@ -75,7 +73,7 @@ export function cutOf(of: Expression, from: number, to: number): Expression {
   return call('cut', [of, ...ends], { isAscii: true });
 }
 
-type Change = Case | BlockEncoding | Extract<Modifier['does'], string>;
+type Change = TextEncoding | Extract<Modifier['does'], string>;
 
 export function changeOf(of: Expression, change: Change): Expression {
   switch (change) {
@@ -84,16 +82,8 @@ export function changeOf(of: Expression, change: Change): Expression {
     case 'upper':
     case 'lower':
       return call(of.isAscii ? `${change}_ascii` : change, [of], of);
-    case 'reverse':
-      return call('reverse', [of], of);
-    case 'sorted':
-      return call('sorted_pairs', [of], of);
     case 'base64':
       return call('to_base64', [bytes(of)], { isAscii: true });
-    case 'date':
-      return cutOf(call('digits', [of]), 0, 8);
-    case 'length':
-      return call('length_of', [bytes(of)], { isAscii: true });
     default:
       return call(change.replace('-', '_'), [of], { isAscii: true });
   }
@@ -114,15 +104,7 @@ export function digestOf(
       return { ...digest, isBytes: true };
     case 'HEX':
       return changeOf(written('to_hex'), 'upper');
-    case 'base64-of-hex':
-      return changeOf(written('to_hex'), 'base64');
     default:
       return written(`to_${format}`);
   }
-}
-
-/** The other text where a value is empty, else the text. */
-export function ifFilled(value: Expression, text: Expression, other: string): Expression {
-  const instead = literalOf(other);
-  return call('if_filled', [value, text, instead], { isAscii: text.isAscii && instead.isAscii });
 }

@@ -36,14 +36,10 @@ export interface Language {
   readonly sumBrackets?: Brackets;
   /** After the last of items that have lines of their own. */
   readonly lastComma: '' | ',';
-  readonly lists: Readonly<Record<'texts' | 'rows' | 'row' | 'map' | 'entry' | 'bytes', Brackets>>;
-  /** Between name and value of an entry. */
-  readonly entrySeparator: string;
+  readonly lists: Readonly<Record<'texts' | 'rows' | 'row' | 'bytes', Brackets>>;
   readonly nothing: string;
   /** `NAME` and `VALUE` filled in. */
   readonly statements: Readonly<Record<StatementName, string>>;
-  /** The beginning of a call of a local function. */
-  readonly apply: string;
   /** Names of digests, without and with a key, from the row of a language. */
   readonly algorithms: readonly [digest: string, keyed: string];
   /** A call of a rule in a test. */
@@ -54,13 +50,7 @@ export interface Language {
 }
 
 type Brackets = readonly [open: string, close: string];
-export type StatementName =
-  | 'text'
-  | 'bytes'
-  | 'pairs'
-  | 'function of text'
-  | 'function of pair'
-  | 'signature';
+export type StatementName = 'text' | 'bytes' | 'pairs' | 'function of pair' | 'signature';
 
 /** What most languages have in common. */
 const usual = {
@@ -73,24 +63,19 @@ const usual = {
   variableName: camelCase,
   plus: ' + ',
   lastComma: '',
-  entrySeparator: ', ',
   nothing: 'null',
-  apply: 'NAME(',
 } as const;
 
 const squareBrackets: Language['lists'] = {
   texts: ['[', ']'],
   rows: ['[', ']'],
   row: ['[', ']'],
-  map: ['[', ']'],
-  entry: ['', ''],
   bytes: ['[', ']'],
 };
 
 /** The statements of a language that sets every variable alike. */
 function statements(
   set: string,
-  ofText: string,
   ofPair: string,
   signature = 'return VALUE;',
 ): Language['statements'] {
@@ -98,7 +83,6 @@ function statements(
     text: set,
     bytes: set,
     pairs: set,
-    'function of text': ofText,
     'function of pair': ofPair,
     signature,
   };
@@ -121,12 +105,10 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       quoted(text, (code) => (code < 0x100 ? `\\x${hex(code, 2)}` : escapeOfPoint(code))),
     sumBrackets: ['(', ')'],
     lastComma: ',',
-    lists: { ...squareBrackets, row: ['(', ')'], map: ['{', '}'] },
-    entrySeparator: ': ',
+    lists: { ...squareBrackets, row: ['(', ')'] },
     nothing: 'None',
     statements: statements(
       'NAME = VALUE',
-      '\ndef NAME(text: str) -> str:\n    return VALUE\n',
       '\ndef NAME(name: str, value: str) -> str:\n    return VALUE\n',
       'return VALUE',
     ),
@@ -146,10 +128,8 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     literal: phpLiteral,
     plus: ' . ',
     lists: squareBrackets,
-    entrySeparator: ' => ',
     statements: statements(
       'NAME = VALUE;',
-      'NAME = fn (string $text): string => VALUE;',
       'NAME = fn (string $name, string $value): string => VALUE;',
     ),
     algorithms: ["'NAME'", "'NAME'"],
@@ -171,19 +151,15 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       texts: ['List.of(', ')'],
       rows: ['List.of(', ')'],
       row: ['Map.entry(', ')'],
-      map: ['Map.ofEntries(', ')'],
-      entry: ['Map.entry(', ')'],
       bytes: ['List.of(', ')'],
     },
     statements: {
       text: 'String NAME = VALUE;',
       bytes: 'byte[] NAME = VALUE;',
       pairs: 'List<Map.Entry<String, String>> NAME = VALUE;',
-      'function of text': 'UnaryOperator<String> NAME = text -> VALUE;',
       'function of pair': 'BinaryOperator<String> NAME = (name, value) -> VALUE;',
       signature: 'return VALUE;',
     },
-    apply: 'NAME.apply(',
     algorithms: ['"NAME"', '"NAME"'],
     rule: 'Signature.NAME(',
     check: (...given) => group('check(', given, ');'),
@@ -203,15 +179,11 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       texts: ['[]string{', '}'],
       rows: ['[][2]string{', '}'],
       row: ['{', '}'],
-      map: ['map[string]string{', '}'],
-      entry: ['', ''],
       bytes: ['[][]byte{', '}'],
     },
-    entrySeparator: ': ',
     nothing: '""',
     statements: statements(
       'NAME := VALUE',
-      'NAME := func(text string) string {\n\treturn VALUE\n}',
       'NAME := func(name, value string) string {\n\treturn VALUE\n}',
       'return VALUE, nil',
     ),
@@ -234,13 +206,8 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     literal: (text) => quoted(text, utf16Escape).replace(/^"((?:[^'"\\]|\\[^'"])*)"$/, "'$1'"),
     lastComma: ',',
     // Written as a name, __proto__ would be none.
-    lists: { ...squareBrackets, map: ['{ ', ' }'], entry: ['[', ''] },
-    entrySeparator: ']: ',
-    statements: statements(
-      'const NAME = VALUE;',
-      'const NAME = (text) => VALUE;',
-      'const NAME = (name, value) => VALUE;',
-    ),
+    lists: { ...squareBrackets },
+    statements: statements('const NAME = VALUE;', 'const NAME = (name, value) => VALUE;'),
     algorithms: ["'NAME'", "'NAME'"],
     rule: 'signature.NAME(',
     takesObject: true,
@@ -260,13 +227,10 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       texts: ['new string[] { ', ' }'],
       rows: ['new KeyValuePair<string, string>[] { ', ' }'],
       row: ['new KeyValuePair<string, string>(', ')'],
-      map: ['new Dictionary<string, string> { ', ' }'],
-      entry: ['{ ', ' }'],
       bytes: ['new byte[][] { ', ' }'],
     },
     statements: statements(
       'var NAME = VALUE;',
-      'Func<string, string> NAME = text => VALUE;',
       'Func<string, string, string> NAME = (name, value) => VALUE;',
     ),
     algorithms: ['NAME.Create()', 'new NAME()'],

@@ -32,7 +32,6 @@ export interface ExportedCase {
   readonly url: string;
   readonly params: readonly (readonly [name: string, value: string])[];
   readonly body: string | null;
-  readonly extra: Readonly<Record<string, string>>;
   readonly secret: string;
   readonly signature: string;
 }
@@ -118,8 +117,7 @@ export class Writer {
       this.#alias = { [name]: value };
       return [];
     }
-    const kind: StatementName =
-      operation.set === 'function' ? `function of ${operation.parameters}` : operation.set;
+    const kind: StatementName = operation.set === 'function' ? 'function of pair' : operation.set;
     const isOfName =
       takesObject && operation.set === 'function' && !/\bvalue\b/.test(bareCode(flat(value)));
     const statement = isOfName
@@ -165,8 +163,6 @@ export class Writer {
         return `${expression.value}`;
       case 'texts':
         return this.#list(lists.texts, expression.texts.map(literal));
-      case 'table':
-        return this.#rows(expression.rows);
       case 'algorithm':
         return this.#algorithm(expression);
       case 'variable': {
@@ -175,15 +171,6 @@ export class Writer {
       }
       case 'call':
         return this.#call(expression.name, expression.given);
-      case 'apply': {
-        const open = this.#language.apply.replace('NAME', () => variableName(expression.name));
-        return group(
-          open,
-          expression.given.map((of) => this.#expression(of)),
-          ')',
-          { last: lastComma },
-        );
-      }
       case 'sum': {
         const parts = expression.parts.map((part) => this.#expression(part));
         const concat = expression.isBytes ? this.#helper('concat') : null;
@@ -267,38 +254,14 @@ export class Writer {
     return group('', pieces.map(literal), '', { separator: ' ', brackets: sumBrackets });
   }
 
-  #case({
-    rule,
-    title,
-    method,
-    url,
-    params,
-    body,
-    extra,
-    secret,
-    signature,
-  }: ExportedCase): SourceCode {
-    const {
-      check,
-      entrySeparator,
-      publicName,
-      lists,
-      literal,
-      nothing,
-      takesObject = false,
-      lastComma,
-    } = this.#language;
+  #case({ rule, title, method, url, params, body, secret, signature }: ExportedCase): SourceCode {
+    const { check, publicName, literal, nothing, takesObject = false, lastComma } = this.#language;
     const name = publicName(rule);
-    const [open, close] = lists.entry;
-    const entries = Object.entries(extra).map(
-      (entry) => open + entry.map(literal).join(entrySeparator) + close,
-    );
     const given: Record<string, SourceCode> = {
       method: literal(method),
       url: this.#literal(url),
       params: this.#rows(params),
       body: body === null ? nothing : this.#literal(body),
-      extra: flat(this.#list(lists.map, entries)),
     };
     const start = this.#language.rule.replace('NAME', () => name);
     const values = takesObject

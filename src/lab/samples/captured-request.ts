@@ -70,8 +70,7 @@ export function toSample({ method, url, headers, body }: CapturedRequest): Omit<
     ...(query !== '' && { query: queryWithout(query, [signatureName]) }),
     params: params.filter((param) => !isSignature(param)),
     body,
-    extra: Object.fromEntries(headers),
-    headers: [...new Set(headers.map(([name]) => name))],
+    headers: Object.fromEntries(headers),
     signParam: signatureName,
     signature: onlySignature(params.filter(isSignature).map(([, value]) => value)),
   };

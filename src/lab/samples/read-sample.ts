@@ -138,7 +138,7 @@ function distinct(requests: readonly ReadRequest[]): ReadRequest[] {
 function unsignedKey({ sample }: ReadRequest, number: number): string {
   if (sample === null) return `${number}`;
   const { method, url, params, body, signature } = sample;
-  return JSON.stringify([method, pathOf(url, ''), params, body, signature]);
+  return JSON.stringify([method, pathOf(url), params, body, signature]);
 }
 
 /** How much of a request is known that a rule may sign. */

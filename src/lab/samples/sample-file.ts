@@ -1,13 +1,6 @@
 import { type JsonMember, membersIn } from '../../core/contract/json-tokens.js';
 import { RecipeError } from '../../core/signing/recipe.js';
-import {
-  fields,
-  listOf,
-  nullOr,
-  parsePair,
-  parseText,
-  parseTextMap,
-} from '../../core/signing/recipe-json.js';
+import { fields, listOf, nullOr, parsePair, parseText } from '../../core/signing/recipe-json.js';
 import type { Param, Sample } from '../../core/signing/request.js';
 import { Secret } from '../../core/signing/secret.js';
 import { jsonValueOf } from '../../core/support/json-value.js';
@@ -27,7 +20,6 @@ const fieldParsers = {
   url: parseText,
   params: nullOr(listOf(parsePair)),
   body: nullOr(parseText),
-  extra: parseTextMap,
   signature: nullOr(parseText),
   secret: nullOr(parseText),
 };
@@ -63,7 +55,6 @@ const parseFields = fields(fieldParsers, {
   url: '',
   params: null,
   body: null,
-  extra: {},
   signature: null,
   secret: null,
 });
@@ -105,7 +96,7 @@ function pairOf({ key: name, value }: JsonMember): readonly [name: string, text:
   return [name, value.startsWith('"') ? JSON.parse(value) : value];
 }
 
-function sampleOf({ params, extra, secret, ...json }: ReturnType<typeof parseFields>): Sample {
+function sampleOf({ params, secret, ...json }: ReturnType<typeof parseFields>): Sample {
   const { url, body } = json;
   const method = json.method ?? (body === null ? methodOf(url) : 'PUT');
   const captured = toSample({ method, url, headers: [], body });
@@ -118,7 +109,6 @@ function sampleOf({ params, extra, secret, ...json }: ReturnType<typeof parseFie
   return {
     ...captured,
     params: params?.filter(([name]) => name !== signatureName).map(placed) ?? captured.params,
-    extra,
     signature: own ?? carried,
     secret: secret === null ? null : new Secret(secret),
   };

@@ -1,4 +1,4 @@
-import { encoders, escapePattern } from '../../core/signing/encodings.js';
+import { encoders } from '../../core/signing/encodings.js';
 import { type ParamsRule, recipeDefaults } from '../../core/signing/recipe.js';
 import { type Secret, secretLabel } from '../../core/signing/secret.js';
 import type { ReceivedSignature } from './suspect.js';
@@ -151,4 +151,8 @@ function pairCauses(ours: string, theirs: string, { pairSep, kvSep }: ParamsRule
     ...(onlyOurs.length > 0 ? [`Theirs leaves out ${onlyOurs.join(', ')}.`] : []),
     ...(onlyTheirs.length > 0 ? [`Theirs has also ${onlyTheirs.join(', ')}.`] : []),
   ];
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

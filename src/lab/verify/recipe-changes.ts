@@ -1,5 +1,6 @@
 import type { Recipe } from '../../core/signing/recipe.js';
-import { parseTemplates } from '../../core/signing/template.js';
+import type { Source } from '../../core/signing/recipe-language.js';
+import { modifiers, parseTemplates, type Token } from '../../core/signing/template.js';
 
 /**
  * The recipe, or a part of it, with another value at a path, such as `params.order` or `steps.0`.
@@ -20,6 +21,30 @@ export function entriesOf({ message, join }: Pick<Recipe, 'message' | 'join'>): 
   return parts.map((part) =>
     typeof part === 'string' ? part.replaceAll('$', '$$$$') : part.written,
   );
+}
+
+/**
+ * The recipe with a modifier behind each token of its message, or behind one of them, where texts
+ * stay as they are.
+ */
+export function withModifier(recipe: Recipe, modifier: string, source?: Source): Recipe {
+  const { parts } = parseTemplates(recipe.message, 'message', recipe.join);
+  const write = modifiers.get(modifier)?.apply ?? String;
+  const message = parts.map((part) => {
+    if (typeof part === 'string')
+      return (source === undefined ? write(part) : part).replaceAll('$', '$$$$');
+    const isMeant = source === undefined || part.source === source;
+    return tokenText(part, isMeant ? [...part.modifiers, modifier] : part.modifiers);
+  });
+  return { ...recipe, message, join: '' };
+}
+
+/** A token with these modifiers. */
+export function tokenText(
+  { source, name }: Pick<Token, 'source' | 'name'>,
+  changes: readonly string[],
+): string {
+  return [`\${${name === '' ? source : `${source}:${name}`}}`, ...changes].join('.');
 }
 
 /** The entries with another separator in their texts; null where they do not have it. */

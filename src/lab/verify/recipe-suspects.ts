@@ -1,12 +1,7 @@
 import { algorithms, outputs } from '../../core/signing/digest-algorithms.js';
 import { parseDigest } from '../../core/signing/digest-steps.js';
-import {
-  cases,
-  escapePattern,
-  type TextEncoding,
-  textEncodings,
-} from '../../core/signing/encodings.js';
-import { compileParams } from '../../core/signing/params.js';
+import { encoders, type TextEncoding, textEncodings } from '../../core/signing/encodings.js';
+import { compileParams, type ParamsFormat } from '../../core/signing/params.js';
 import { presets } from '../../core/signing/presets.js';
 import {
   keyDecodings,
@@ -22,8 +17,9 @@ import { formatRecipe } from '../../core/signing/recipe-json.js';
 import { partsOf } from '../../core/signing/recipe-parts.js';
 import { signerOf } from '../../core/signing/recipe-signer.js';
 import type { SignableRequest } from '../../core/signing/request.js';
+import type { Signer } from '../../core/signing/signer.js';
 import { bytesIn, charsets } from './charsets.js';
-import { swapsOf, withSeparator, withValueAt } from './recipe-changes.js';
+import { swapsOf, withModifier, withSeparator, withValueAt } from './recipe-changes.js';
 import { type OtherInputs, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 import {
   joiners,
@@ -41,12 +37,7 @@ export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, re
 }));
 
 /** Mistakes in the rule itself: each is another recipe. A module has none but the other recipes. */
-export function recipeSuspects({
-  recipe,
-  request,
-  secret,
-  otherRecipes,
-}: ReceivedSignature): Suspect[] {
+export function recipeSuspects({ recipe, request, otherRecipes }: ReceivedSignature): Suspect[] {
   const others = otherRecipes.flatMap(({ name, value, ...preset }) =>
     kind(
       'other-recipe',
@@ -58,7 +49,6 @@ export function recipeSuspects({
   return [
     ...charsetSuspects(recipe),
     ...variantsOf(recipe),
-    ...encoderSuspects(recipe, secret.reveal()),
     ...messageVariants(recipe),
     ...blockVariants(recipe, request),
     ...others,
@@ -119,42 +109,48 @@ function variantsOf(recipe: Recipe): Suspect[] {
       [at('with the parameters that are empty', 'params.empty', 'keep')],
     ),
     ...kind('encoding', 'Encode what the recipe says, no more and no less.', [
-      ...textEncodings.flatMap((other) => [
-        at(`with names and values ${encodingWords[other]}`, 'params.encode', other),
-        at(`with the whole message ${encodingWords[other]}`, 'encode.message', other),
-        at(`with the parameters, as a whole, ${encodingWords[other]}`, 'encode.block', other),
+      ...textEncodings
+        .filter((other) => other !== params.encode)
+        .map((other) =>
+          withParams(`with names and values ${encodingWords[other]}`, { encode: other }),
+        ),
+      ...textEncodings.flatMap((other): Variant[] => [
+        [`with the whole message ${encodingWords[other]}`, withModifier(recipe, other)],
+        [
+          `with the parameters, as a whole, ${encodingWords[other]}`,
+          withModifier(recipe, other, 'params'),
+        ],
       ]),
       ['with nothing encoded', unencoded(recipe)],
     ]),
+    ...suspects(
+      'encoding',
+      'Encode what the recipe says, no more and no less.',
+      libraryEncoders.map(({ how, encode, replaced }) => {
+        const write = (text: string) => replacedIn(encoders[encode](text), replaced);
+        const format = compileParams(params, 'params', write);
+        return [`with names and values ${how}`, { signer: signerWriting(recipe, format.write) }];
+      }),
+    ),
     ...kind('case', 'Sign names and values in the letter case that the recipe says.', [
-      ...cases.map((fold) => at(`with the text in ${caseWords[fold]}`, 'params.case', fold)),
-      at(`with the text in ${caseWords.lower}`, 'encode.lower', true),
-    ]),
-    ...suspects('case', 'Sign the text in the letter case that the recipe says.', [
-      [
-        'with the whole text in upper case',
-        { signer: signerOf(partsOf(recipe), (text) => text.toUpperCase()) },
-      ],
+      ...(['lower', 'upper'] as const).flatMap((fold): Variant[] => [
+        [`with the parameters in ${fold} case`, withModifier(recipe, fold, 'params')],
+        [`with the whole text in ${fold} case`, withModifier(recipe, fold)],
+      ]),
     ]),
     ...kind('separator', 'Join the parameters as the recipe says.', [
       ...separators.map(([kvSep, pairSep]) =>
         withParams(`with ${separatorWords(kvSep, pairSep)}`, {
           names: true,
-          values: true,
           kvSep,
           pairSep,
         }),
       ),
-      withParams('with the values alone', { ...valuesAlone, pairSep: '' }),
-      withParams('with the values alone, and what is between them', valuesAlone),
-      withParams('with the names alone', { ...namesAlone, pairSep: '' }),
-      withParams('with the names alone, and what is between them', namesAlone),
-      withParams(`with ${JSON.stringify(params.pairSep)} behind the last pair, too`, {
-        pairSep: '',
-        pairEnd: params.pairSep + params.pairEnd,
-      }),
+      withParams('with the values alone', { names: false, pairSep: '' }),
+      withParams('with the values alone, and what is between them', { names: false }),
       ...joinerVariants(recipe),
     ]),
+    ...suspects('separator', 'Join the parameters as the recipe says.', writtenOtherwise(recipe)),
     ...kind(
       'secret-place',
       'Put the secret where the recipe has it.',
@@ -221,34 +217,22 @@ function blockVariants(recipe: Recipe, { params }: SignableRequest): Suspect[] {
     ],
   );
   const said = formatRecipe(recipe);
-  const forgotten = (['params', 'encode'] as const).flatMap((part) =>
-    Object.entries(recipeDefaults[part]).flatMap(([field, usual]): Variant[] =>
-      Object.hasOwn(said[part] ?? {}, field)
-        ? [
-            [
-              `as if the recipe did not have ${part}.${field}`,
-              withValueAt(recipe, `${part}.${field}`, usual),
-            ],
-          ]
-        : [],
-    ),
-  );
+  const forgotten = Object.entries(recipeDefaults.params).flatMap(([field, usual]): Variant[] => {
+    if (!Object.hasOwn(said.params ?? {}, field)) return [];
+    const how = `as if the recipe did not have params.${field}`;
+    return [[how, withValueAt(recipe, `params.${field}`, usual)]];
+  });
   return [
     ...kind('forgotten', 'Do what the recipe says there.', forgotten),
     ...kind('swapped', 'Sign the parameters in the order of the recipe.', swapped),
   ];
 }
 
-/** The recipe without any percent-encoding, and what it replaces in encoded texts. */
+/** The recipe without any percent-encoding. */
 function unencoded(recipe: Recipe): Recipe {
   const written = JSON.stringify({
     ...recipe,
-    params: {
-      ...recipe.params,
-      encode: 'none',
-      ...(recipe.params.encode !== 'none' && { escape: {} }),
-    },
-    encode: { ...recipe.encode, block: 'none', message: 'none' },
+    params: { ...recipe.params, encode: 'none' },
   });
   return JSON.parse(
     written.replace(
@@ -261,10 +245,7 @@ function unencoded(recipe: Recipe): Recipe {
 export const orderWords: Readonly<Record<Order, string>> = {
   name: 'sorted by name',
   'name-desc': 'sorted by name, from back to front',
-  'name-nocase': 'sorted by name, upper and lower case alike',
   value: 'sorted by value',
-  pair: 'sorted by name and value together',
-  'pair-nocase': 'sorted by name and value together, upper and lower case alike',
   sent: 'in the order in which they were sent',
 };
 
@@ -282,69 +263,88 @@ const encodingWords: Readonly<Record<TextEncoding, string>> = {
   javascript: "percent-encoded as by encodeURIComponent of JavaScript (!*()' as they are)",
 };
 
-/** What a library leaves as it is, or writes in another way, than one of the encodings. */
-interface LikeEncoder {
+/** An encoder of a library: an encoding, with some of what it writes replaced. */
+interface LibraryEncoder {
   readonly how: string;
-  readonly like: TextEncoding;
-  /** What it writes in place of a text. */
-  readonly writes: Readonly<Record<string, string>>;
+  readonly encode: TextEncoding;
+  readonly replaced: Readonly<Record<string, string>>;
 }
 
-const otherEncoders: readonly LikeEncoder[] = [
+const libraryEncoders: readonly LibraryEncoder[] = [
   {
     how: 'percent-encoded as by quote of Python (/ as it is)',
-    like: 'rfc3986',
-    writes: { '%2F': '/' },
+    encode: 'rfc3986',
+    replaced: { '%2F': '/' },
   },
   {
     how: 'form-encoded as by Java, + replaced by %20 (* as it is, ~ as %7E)',
-    like: 'form',
-    writes: { '+': '%20' },
+    encode: 'form',
+    replaced: { '+': '%20' },
   },
   {
     how: 'form-encoded as by Java, + replaced by %20 (* as it is, ~ as it is)',
-    like: 'form',
-    writes: { '+': '%20', '%7E': '~' },
+    encode: 'form',
+    replaced: { '+': '%20', '%7E': '~' },
   },
   {
     how: 'form-encoded as by Java, + replaced by %20 (* as %2A, ~ as %7E)',
-    like: 'form-php',
-    writes: { '+': '%20' },
+    encode: 'form-php',
+    replaced: { '+': '%20' },
   },
   {
     how: 'form-encoded as by WebUtility of .NET (a space as +, !*() as they are)',
-    like: 'javascript',
-    writes: { '%20': '+', '~': '%7E', "'": '%27' },
+    encode: 'javascript',
+    replaced: { '%20': '+', '~': '%7E', "'": '%27' },
   },
   {
     how: 'percent-encoded with escapes in lower case',
-    like: 'form-dotnet',
-    writes: { '+': '%20', '!': '%21', '*': '%2a', '(': '%28', ')': '%29', '%7e': '~' },
+    encode: 'form-dotnet',
+    replaced: { '+': '%20', '!': '%21', '*': '%2a', '(': '%28', ')': '%29', '%7e': '~' },
   },
   {
     how: 'encoded as by encodeURI of JavaScript (,/?:@&=+$# as they are)',
-    like: 'javascript',
-    writes: Object.fromEntries([...',/?:@&=+$#;'].map((mark) => [encodeURIComponent(mark), mark])),
+    encode: 'javascript',
+    replaced: Object.fromEntries(
+      [...',/?:@&=+$#;'].map((mark) => [encodeURIComponent(mark), mark]),
+    ),
   },
   {
     how: 'percent-encoded but for +, which stays',
-    like: 'rfc3986',
-    writes: { '%2B': '+' },
+    encode: 'rfc3986',
+    replaced: { '%2B': '+' },
   },
 ];
 
-/** Other encoders, by changing the text that the likest encoding makes; not the secret in it. */
-function encoderSuspects(recipe: Recipe, secret: string): Suspect[] {
-  return otherEncoders.flatMap(({ how, like, writes }) => {
-    const parts = partsOf(withValueAt(recipe, 'params.encode', like));
-    const pattern = new RegExp(Object.keys(writes).map(escapePattern).join('|'), 'g');
-    const encode = (text: string) => text.replace(pattern, (found) => writes[found] ?? found);
-    const write = (message: string) =>
-      secret === '' ? encode(message) : message.split(secret).map(encode).join(secret);
-    return suspects('encoding', 'Encode what the recipe says, no more and no less.', [
-      [`with names and values ${how}`, { signer: signerOf(parts, write) }],
-    ]);
-  });
+/** Replaces in one pass: what was put in is not replaced again. */
+function replacedIn(text: string, replaced: LibraryEncoder['replaced']): string {
+  return text.replace(/%[\da-f]{2}|./gis, (piece) => replaced[piece] ?? piece);
+}
+
+/** A signer that writes the parameters as no recipe says. */
+function signerWriting(recipe: Recipe, write: ParamsFormat['write']): Signer {
+  const parts = partsOf(recipe);
+  return signerOf({ ...parts, params: { ...parts.params, write } });
+}
+
+/** The names alone, and a separator too many: no recipe says either. */
+function writtenOtherwise(recipe: Recipe): Parameters<typeof suspects>[2] {
+  const { params } = recipe;
+  const { write } = compileParams(params);
+  const encode = encoders[params.encode];
+  const namesBy = (separator: string) =>
+    signerWriting(recipe, (signed, renderer) =>
+      renderer.open(signed.map(([name]) => encode(name)).join(separator)),
+    );
+  const trailing = signerWriting(
+    recipe,
+    (signed, renderer) => write(signed, renderer) + renderer.open(params.pairSep),
+  );
+  const behind = JSON.stringify(params.pairSep);
+  return [
+    ['with the names alone', { signer: namesBy('') }],
+    ['with the names alone, and what is between them', { signer: namesBy(params.pairSep) }],
+    [`with ${behind} behind the last pair, too`, { signer: trailing }],
+  ];
 }
 
 const placeWords: Readonly<Record<ParamsPlace, string>> = {
@@ -353,11 +353,6 @@ const placeWords: Readonly<Record<ParamsPlace, string>> = {
   form: 'of the form alone',
   'form-or-query': 'of the form, or of the query where there is no form',
 };
-
-const caseWords = { none: 'its own letter case', lower: 'lower case', upper: 'upper case' };
-
-const valuesAlone = { names: false, values: true };
-const namesAlone = { names: true, values: false };
 
 const separators = [
   ['', ''],

@@ -53,7 +53,7 @@ function* valueSuspects(
   const { params } = request;
   const isPlain =
     recipe?.params.encode === 'none' &&
-    Object.keys({ ...recipe.params.escape, ...recipe.params.add }).length === 0 &&
+    Object.keys(recipe.params.add).length === 0 &&
     reads(recipe, 'params');
   for (const mistake of [...valueMistakes, ...jsonMistakes]) {
     const changed = readings.filter(({ text }) => mistake.change(text) !== text);

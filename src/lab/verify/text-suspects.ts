@@ -2,7 +2,7 @@ import { compileRecipe } from '../../core/signing/compile-recipe.js';
 import { parseDigest } from '../../core/signing/digest-steps.js';
 import { type Recipe, unlessRefused } from '../../core/signing/recipe.js';
 import { parseTemplate } from '../../core/signing/template.js';
-import { entriesOf, swapsOf, withSeparator, withValueAt } from './recipe-changes.js';
+import { entriesOf, swapsOf, tokenText, withSeparator, withValueAt } from './recipe-changes.js';
 import { type Suspect, suspects } from './suspect.js';
 
 export type Variant = readonly [how: string, recipe: Recipe];
@@ -186,26 +186,18 @@ function replacementsIn(entry: string): (readonly [how: string, entry: string])[
   );
 }
 
-/**
- * A token that may be taken for another one; without each of its modifiers, and with it twice; with
- * a digest in hex, or in base64 of hex.
- */
+/** A token that may be taken for another one; without each of its modifiers, and with it twice. */
 function lessChanged(text: string): string[] {
-  return parseTemplate(text, 'message').tokens.flatMap(({ source, name, modifiers, written }) => {
-    const token = name === '' ? source : `${source}:${name}`;
-    const write = (others: readonly string[]) =>
-      text.replace(written, () => [`\${${token}}`, ...others].join('.'));
+  return parseTemplate(text, 'message').tokens.flatMap((token) => {
+    const { modifiers, written } = token;
+    const write = (changes: readonly string[]) =>
+      text.replace(written, () => tokenText(token, changes));
     const others = replacements.flatMap(([known, other]) =>
       known === written ? [text.replace(written, () => other)] : [],
     );
     const changed = modifiers.flatMap((modifier, index) => [
       write(modifiers.toSpliced(index, 1)),
       write(modifiers.toSpliced(index, 0, modifier)),
-      ...(modifier.endsWith(':base64')
-        ? [[], ['base64']].map((more) =>
-            write(modifiers.toSpliced(index, 1, modifier.replace(':base64', ''), ...more)),
-          )
-        : []),
     ]);
     return [...others, ...changed];
   });

@@ -4,7 +4,6 @@ import type { RecipeJson, SigningRecipes } from '../../core/signing/recipe.js';
 import { formatRecipe, parseSigningRecipes } from '../../core/signing/recipe-json.js';
 import { Secret } from '../../core/signing/secret.js';
 import type { SqlParameter } from '../database/sql-driver.js';
-import { refuseHeaders } from '../settings.js';
 import type { AddedApp, AppChange, ChangedApp, EncryptedApps, StoredApp } from '../store/apps.js';
 import {
   type AdminContext,
@@ -248,6 +247,5 @@ function changedRecipes(recipes: NewApp['recipes'] | null): string | null {
  */
 function writeRecipes(recipes: NonNullable<NewApp['recipes']>): string {
   const { app_sign, sign } = parseSigningRecipes(recipes);
-  refuseHeaders({ app_sign, sign }, 'recipes');
   return JSON.stringify({ app_sign: formatRecipe(app_sign), sign: formatRecipe(sign) });
 }

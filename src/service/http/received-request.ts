@@ -92,7 +92,6 @@ export class ParsedRequest {
       query: this.#exchange.query,
       params,
       body: hasForm(endpoint) ? this.#body.text : null,
-      extra: {},
     };
     return { endpoint, parameters, signable, form };
   }

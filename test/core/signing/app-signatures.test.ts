@@ -37,7 +37,7 @@ test('the default recipes sign as docs/platform.md says', () => {
 });
 
 const sent = completeRecipe({
-  params: { order: 'sent', values: false },
+  params: { order: 'sent' },
   message: ['$params'],
   steps: ['md5'],
 });
@@ -45,12 +45,15 @@ const sent = completeRecipe({
 test('app_sign takes part in sign at the place where it will be sent', () => {
   const signers = compileRecipes({ app_sign: sent, sign: sent });
   const placed = signBoth(signers, requestOf(query), secret);
-  expect(placed.app_sign.params).toBe('tenant_code&app_key&channel&random&timestamp&info_name');
-  expect(placed.sign.params).toBe(
-    'tenant_code&app_key&app_sign&channel&random&timestamp&info_name',
+  const namesIn = (text: string) => [...new URLSearchParams(text).keys()].join();
+  expect(namesIn(placed.app_sign.params)).toBe(
+    'tenant_code,app_key,channel,random,timestamp,info_name',
+  );
+  expect(namesIn(placed.sign.params)).toBe(
+    'tenant_code,app_key,app_sign,channel,random,timestamp,info_name',
   );
   const last = signBoth(signers, requestOf([['app_key', 'k1']]), secret);
-  expect(last.sign.params).toBe('app_key&app_sign');
+  expect(namesIn(last.sign.params)).toBe('app_key,app_sign');
 });
 
 test('the query in a message is that without the signature itself', () => {

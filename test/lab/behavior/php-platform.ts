@@ -13,7 +13,7 @@ const pathOf = (operation: string) => `/api/v1/server/user/${operation}`;
 /** How the platform below signs, as a recipe. */
 export const signing = {
   app_sign: { message: ['$param:app_key', '$secret'], steps: ['md5'] },
-  sign: { message: ['$values', '$secret'], params: { pairSep: '' }, steps: ['md5'] },
+  sign: { message: ['$params', '$secret'], params: { names: false, pairSep: '' }, steps: ['md5'] },
 };
 
 /** Parameters with both signatures, unless they are given. */

@@ -157,10 +157,9 @@ function headersOf({ samples }: Capture): {
   const [first, ...others] = samples;
   const plain: Record<string, string> = {};
   const left: string[] = [];
-  for (const name of first?.headers ?? []) {
-    const value = first?.extra[name] ?? '';
+  for (const [name, value] of Object.entries(first?.headers ?? {})) {
     if ([addedHeaders, ofOneRequest].some((known) => known.test(name))) continue;
-    if (others.some(({ extra }) => extra[name] !== value)) continue;
+    if (others.some(({ headers }) => headers[name] !== value)) continue;
     if (seemsPrivate(name, value) !== null) left.push(name);
     else {
       checkHeaderName(name, 'the request');

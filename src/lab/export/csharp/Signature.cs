@@ -2,7 +2,7 @@
 using System; // Array, ArgumentException, BitConverter, Convert, DateTimeOffset, Func, Math, StringComparer, StringComparison
 using System.Collections.Generic;
 using System.Globalization; // CharUnicodeInfo, CultureInfo, UnicodeCategory
-using System.Linq; // Any, Concat, Enumerable, First, FirstOrDefault, GroupBy, OrderBy, Select, SelectMany, ToArray, ToDictionary, ToList, Where
+using System.Linq; // Any, Concat, Enumerable, OrderBy, Select, SelectMany, ToArray, ToDictionary, ToList, Where
 using System.Security.Cryptography; // HashAlgorithm, KeyedHashAlgorithm, RandomNumberGenerator
 using System.Text; // Encoding, StringBuilder
 using System.Text.RegularExpressions; // Regex
@@ -16,23 +16,23 @@ namespace Signing
         /// </summary>
         public static List<KeyValuePair<string, string>> SignedQuery(string method, string url,
             IEnumerable<KeyValuePair<string, string>> query, IEnumerable<KeyValuePair<string, string>> fields,
-            string body, IDictionary<string, string> extra, string secret)
+            string body, string secret)
         {
             var random = new byte[8];
             using (var source = RandomNumberGenerator.Create()) source.GetBytes(random);
             var signed = query.ToList();
             signed.Add(new KeyValuePair<string, string>("random", ToHex(random)));
             signed.Add(new KeyValuePair<string, string>("timestamp", DateTimeOffset.UtcNow.ToUnixTimeSeconds().ToString()));
-            var first = AppSign(method, url, signed.Concat(fields), body, extra, secret);
+            var first = AppSign(method, url, signed.Concat(fields), body, secret);
             signed.Add(new KeyValuePair<string, string>("app_sign", first));
-            var second = Sign(method, url, signed.Concat(fields), body, extra, secret);
+            var second = Sign(method, url, signed.Concat(fields), body, secret);
             signed.Add(new KeyValuePair<string, string>("sign", second));
             return signed;
         }
 
         /// <summary>Takes the decoded parameters in the order of the request, without sign.</summary>
         public static string Sign(string method, string url, IEnumerable<KeyValuePair<string, string>> parameters,
-            string body, IDictionary<string, string> extra, string secret)
+            string body, string secret)
         {
             // RULE
             Func<string, string, string> pair = (name, value) => name + "=" + value;
@@ -42,14 +42,9 @@ namespace Signing
 
         /// <summary>In place of AppSign where a rule has one signature.</summary>
         public static string AppSign(string method, string url, IEnumerable<KeyValuePair<string, string>> parameters,
-            string body, IDictionary<string, string> extra, string secret)
+            string body, string secret)
         {
-            return Sign(method, url, parameters, body, extra, secret);
-        }
-
-        private static IEnumerable<KeyValuePair<string, string>> LowerNames(IEnumerable<KeyValuePair<string, string>> pairs)
-        {
-            return pairs.Select(pair => new KeyValuePair<string, string>(Lower(pair.Key), pair.Value));
+            return Sign(method, url, parameters, body, secret);
         }
 
         private static IEnumerable<KeyValuePair<string, string>> UpperNames(IEnumerable<KeyValuePair<string, string>> pairs)
@@ -57,22 +52,20 @@ namespace Signing
             return pairs.Select(pair => new KeyValuePair<string, string>(Upper(pair.Key), pair.Value));
         }
 
-        /// <summary>A pattern is a name, or its beginning and a star.</summary>
-        private static bool Matches(string name, string[] patterns)
+        private static IEnumerable<KeyValuePair<string, string>> Only(IEnumerable<KeyValuePair<string, string>> pairs, string[] names)
         {
-            return patterns.Any(pattern => pattern.EndsWith("*", StringComparison.Ordinal)
-                ? name.StartsWith(pattern.Substring(0, pattern.Length - 1), StringComparison.Ordinal)
-                : name == pattern);
+            return pairs.Where(pair => Array.IndexOf(names, pair.Key) >= 0);
         }
 
-        private static IEnumerable<KeyValuePair<string, string>> Only(IEnumerable<KeyValuePair<string, string>> pairs, string[] patterns)
+        private static IEnumerable<KeyValuePair<string, string>> Without(IEnumerable<KeyValuePair<string, string>> pairs, string[] names)
         {
-            return pairs.Where(pair => Matches(pair.Key, patterns));
+            return pairs.Where(pair => Array.IndexOf(names, pair.Key) < 0);
         }
 
-        private static IEnumerable<KeyValuePair<string, string>> Without(IEnumerable<KeyValuePair<string, string>> pairs, string[] patterns)
+        /// <summary>The fields of a form; those of the query where there is no form.</summary>
+        private static IEnumerable<KeyValuePair<string, string>> FormOrQuery(IEnumerable<KeyValuePair<string, string>> pairs, string[] names)
         {
-            return pairs.Where(pair => !Matches(pair.Key, patterns));
+            return Only(pairs, names).Any() ? Only(pairs, names) : pairs;
         }
 
         private static IEnumerable<KeyValuePair<string, string>> ReversedPairs(IEnumerable<KeyValuePair<string, string>> pairs)
@@ -83,13 +76,6 @@ namespace Signing
         private static IEnumerable<KeyValuePair<string, string>> DropEmpty(IEnumerable<KeyValuePair<string, string>> pairs)
         {
             return pairs.Where(pair => pair.Value != "");
-        }
-
-        /// <summary>Joins the values of a repeated name, at the place of the first.</summary>
-        private static IEnumerable<KeyValuePair<string, string>> JoinRepeated(IEnumerable<KeyValuePair<string, string>> pairs, string separator)
-        {
-            return pairs.GroupBy(pair => pair.Key).Select(group =>
-                new KeyValuePair<string, string>(group.Key, string.Join(separator, group.Select(pair => pair.Value))));
         }
 
         private static IEnumerable<KeyValuePair<string, string>> WithPair(IEnumerable<KeyValuePair<string, string>> pairs, string name, string value)
@@ -125,27 +111,6 @@ namespace Signing
             throw new ArgumentException("the parameter " + name + " is missing");
         }
 
-        private static string OptionalParam(IEnumerable<KeyValuePair<string, string>> parameters, string name)
-        {
-            return parameters.Where(pair => pair.Key == name).Select(pair => pair.Value).FirstOrDefault() ?? "";
-        }
-
-        /// <summary>A value of extra, in any letter case of its name.</summary>
-        private static string ExtraValue(IDictionary<string, string> extra, string name)
-        {
-            foreach (var pair in extra)
-            {
-                if (string.Equals(pair.Key, name, StringComparison.OrdinalIgnoreCase)) return pair.Value;
-            }
-            throw new ArgumentException(name + " is missing in extra");
-        }
-
-        private static string OptionalExtraValue(IDictionary<string, string> extra, string name)
-        {
-            return extra.Where(pair => string.Equals(pair.Key, name, StringComparison.OrdinalIgnoreCase))
-                .Select(pair => pair.Value).FirstOrDefault() ?? "";
-        }
-
         private static string TextOf(string body)
         {
             return body ?? "";
@@ -159,18 +124,6 @@ namespace Signing
         private static string WithoutQuery(string url)
         {
             return url.Split('?')[0];
-        }
-
-        private static string IfFilled(string value, string text, string other)
-        {
-            return value == "" ? other : text;
-        }
-
-        /// <summary>The pairs of a query, sorted by name, then by value.</summary>
-        private static string SortedPairs(string query)
-        {
-            Func<string, string> key = pair => new Regex("=").Replace(pair, "\0", 1);
-            return string.Join("&", query.Split('&').OrderBy(key, StringComparer.Ordinal));
         }
 
         private static string Host(string url)
@@ -188,17 +141,6 @@ namespace Signing
         private static string FromSegment(string text, string segment)
         {
             return text.Substring(Math.Max(0, text.IndexOf(segment, StringComparison.Ordinal)));
-        }
-
-        private static string WithoutPrefix(string text, string prefix)
-        {
-            return text.StartsWith(prefix, StringComparison.Ordinal) ? text.Substring(prefix.Length) : text;
-        }
-
-        private static string ReplaceAll(string text, KeyValuePair<string, string>[] table)
-        {
-            var pattern = string.Join("|", table.Select(row => Regex.Escape(row.Key)));
-            return Regex.Replace(text, pattern, found => table.First(row => row.Key == found.Value).Value);
         }
 
         /// <summary>Upper case as in Unicode: that of ToUpperInvariant differs between runtimes.</summary>
@@ -362,35 +304,10 @@ namespace Signing
             return text.ToLowerInvariant();
         }
 
-        private static string Reverse(string text)
-        {
-            return string.Concat(Enumerable.Reverse(Letters(text)));
-        }
-
-        private static string Digits(string text)
-        {
-            return Regex.Replace(text, "[^0-9]", "");
-        }
-
         private static string Cut(string text, int start, int end)
         {
             end = Math.Min(end, text.Length);
             return text.Substring(Math.Min(start, end), end - Math.Min(start, end));
-        }
-
-        /// <summary>A JSON string as JavaScript writes it: an unpaired surrogate is escaped.</summary>
-        private static string JsonString(string text)
-        {
-            var json = new StringBuilder("\"");
-            foreach (var letter in Letters(text))
-            {
-                var known = "\"\\\b\f\n\r\t".IndexOf(letter[0]);
-                if (known >= 0) json.Append('\\').Append("\"\\bfnrt"[known]);
-                else if (letter[0] < ' ' || (letter.Length == 1 && char.IsSurrogate(letter[0])))
-                    json.Append("\\u" + ((int)letter[0]).ToString("x4"));
-                else json.Append(letter);
-            }
-            return json.Append('"').ToString();
         }
 
         private static string Form(string text)
@@ -472,11 +389,6 @@ namespace Signing
         private static string ToHex(byte[] data)
         {
             return BitConverter.ToString(data).Replace("-", "").ToLowerInvariant();
-        }
-
-        private static string LengthOf(byte[] data)
-        {
-            return data.Length.ToString();
         }
 
         private static string ToBase64(byte[] data)

@@ -20,7 +20,7 @@ namespace Signing
             // CASES
             Check(
                 "plain",
-                Signature.Sign("GET", "/", new[] { new KeyValuePair<string, string>("a", "1") }, null, new Dictionary<string, string>(), "key"),
+                Signature.Sign("GET", "/", new[] { new KeyValuePair<string, string>("a", "1") }, null, "key"),
                 "033225d7ad9c4ca917bad4f75f322790"
             );
             // END

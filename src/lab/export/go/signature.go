@@ -13,7 +13,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"net/url"
 	"regexp"
@@ -26,7 +25,7 @@ import (
 )
 
 // SignedQuery is the query with random, timestamp and both signatures; fields: those of a form, which are signed too.
-func SignedQuery(method, url string, query, fields [][2]string, body string, extra map[string]string, secret string) ([][2]string, error) {
+func SignedQuery(method, url string, query, fields [][2]string, body, secret string) ([][2]string, error) {
 	random := make([]byte, 8)
 	if _, err := rand.Read(random); err != nil {
 		return nil, err
@@ -35,18 +34,18 @@ func SignedQuery(method, url string, query, fields [][2]string, body string, ext
 	signed = append(signed, [2]string{"random", hex.EncodeToString(random)})
 	signed = append(signed, [2]string{"timestamp", strconv.FormatInt(time.Now().Unix(), 10)})
 	params := append(append([][2]string{}, signed...), fields...)
-	signature, err := AppSign(method, url, params, body, extra, secret)
+	signature, err := AppSign(method, url, params, body, secret)
 	if err != nil {
 		return nil, err
 	}
 	signed = append(signed, [2]string{"app_sign", signature})
 	params = append(append([][2]string{}, signed...), fields...)
-	signature, err = Sign(method, url, params, body, extra, secret)
+	signature, err = Sign(method, url, params, body, secret)
 	return append(signed, [2]string{"sign", signature}), err
 }
 
 // Sign takes the decoded params in the order of the request, without sign.
-func Sign(method, url string, params [][2]string, body string, extra map[string]string, secret string) (signature string, err error) {
+func Sign(method, url string, params [][2]string, body, secret string) (signature string, err error) {
 	defer failing(&err)
 	// RULE
 	pair := func(name, value string) string {
@@ -58,8 +57,8 @@ func Sign(method, url string, params [][2]string, body string, extra map[string]
 }
 
 // AppSign is there in place of app_sign where a rule has one signature.
-func AppSign(method, url string, params [][2]string, body string, extra map[string]string, secret string) (string, error) {
-	return Sign(method, url, params, body, extra, secret)
+func AppSign(method, url string, params [][2]string, body, secret string) (string, error) {
+	return Sign(method, url, params, body, secret)
 }
 
 // failing makes an error of a missing value or a wrong key.
@@ -80,10 +79,6 @@ func mapNames(pairs [][2]string, change func(string) string) [][2]string {
 	return changed
 }
 
-func lowerNames(pairs [][2]string) [][2]string {
-	return mapNames(pairs, lower)
-}
-
 func upperNames(pairs [][2]string) [][2]string {
 	return mapNames(pairs, upper)
 }
@@ -98,23 +93,30 @@ func filter(pairs [][2]string, keeps func(name, value string) bool) [][2]string 
 	return kept
 }
 
-// matches tells whether a name is one of the patterns, or begins with one that ends with a star.
-func matches(name string, patterns []string) bool {
-	for _, pattern := range patterns {
-		start := strings.TrimSuffix(pattern, "*")
-		if name == pattern && start == pattern || start != pattern && strings.HasPrefix(name, start) {
+// contains tells whether a name is one of these.
+func contains(names []string, name string) bool {
+	for _, known := range names {
+		if name == known {
 			return true
 		}
 	}
 	return false
 }
 
-func only(pairs [][2]string, patterns []string) [][2]string {
-	return filter(pairs, func(name, value string) bool { return matches(name, patterns) })
+func only(pairs [][2]string, names []string) [][2]string {
+	return filter(pairs, func(name, value string) bool { return contains(names, name) })
 }
 
-func without(pairs [][2]string, patterns []string) [][2]string {
-	return filter(pairs, func(name, value string) bool { return !matches(name, patterns) })
+func without(pairs [][2]string, names []string) [][2]string {
+	return filter(pairs, func(name, value string) bool { return !contains(names, name) })
+}
+
+// formOrQuery is the fields of a form; those of the query where there is no form.
+func formOrQuery(pairs [][2]string, names []string) [][2]string {
+	if fields := only(pairs, names); len(fields) > 0 {
+		return fields
+	}
+	return pairs
 }
 
 func reversedPairs(pairs [][2]string) [][2]string {
@@ -127,21 +129,6 @@ func reversedPairs(pairs [][2]string) [][2]string {
 
 func dropEmpty(pairs [][2]string) [][2]string {
 	return filter(pairs, func(name, value string) bool { return value != "" })
-}
-
-// joinRepeated joins the values of a repeated name, at the place of the first.
-func joinRepeated(pairs [][2]string, separator string) [][2]string {
-	places := map[string]int{}
-	var joined [][2]string
-	for _, pair := range pairs {
-		if place, known := places[pair[0]]; known {
-			joined[place][1] += separator + pair[1]
-			continue
-		}
-		places[pair[0]] = len(joined)
-		joined = append(joined, pair)
-	}
-	return joined
 }
 
 func withPair(pairs [][2]string, name, value string) [][2]string {
@@ -195,34 +182,6 @@ func param(params [][2]string, name string) string {
 	panic("the parameter " + name + " is missing")
 }
 
-func optionalParam(params [][2]string, name string) string {
-	for _, pair := range params {
-		if pair[0] == name {
-			return pair[1]
-		}
-	}
-	return ""
-}
-
-// extraValue is a value of extra, in any letter case of its name.
-func extraValue(extra map[string]string, name string) string {
-	for known, value := range extra {
-		if strings.EqualFold(known, name) {
-			return value
-		}
-	}
-	panic(name + " is missing in extra")
-}
-
-func optionalExtraValue(extra map[string]string, name string) string {
-	for known, value := range extra {
-		if strings.EqualFold(known, name) {
-			return value
-		}
-	}
-	return ""
-}
-
 func queryOf(url string) string {
 	_, query, _ := strings.Cut(url, "?")
 	return query
@@ -231,23 +190,6 @@ func queryOf(url string) string {
 func withoutQuery(url string) string {
 	before, _, _ := strings.Cut(url, "?")
 	return before
-}
-
-func ifFilled(value, text, other string) string {
-	if value == "" {
-		return other
-	}
-	return text
-}
-
-// sortedPairs is a query whose pairs are sorted by name, then by value.
-func sortedPairs(query string) string {
-	var pairs [][2]string
-	for _, pair := range strings.Split(query, "&") {
-		pairs = append(pairs, [2]string{pair})
-	}
-	sorted := sortBy(pairs, func(pair, _ string) string { return strings.Replace(pair, "=", "\x00", 1) })
-	return joinPairs(sorted, "&", func(pair, _ string) string { return pair })
 }
 
 func host(url string) string {
@@ -275,18 +217,6 @@ func fromSegment(text, segment string) string {
 		return text
 	}
 	return text[at:]
-}
-
-func withoutPrefix(text, prefix string) string {
-	return strings.TrimPrefix(text, prefix)
-}
-
-func replaceAll(text string, table [][2]string) string {
-	var texts []string
-	for _, row := range table {
-		texts = append(texts, row[0], row[1])
-	}
-	return strings.NewReplacer(texts...).Replace(text)
 }
 
 // upper is the upper case of Unicode: strings.ToUpper does not know letters whose upper case is several.
@@ -370,18 +300,6 @@ func lowerAscii(text string) string {
 	return strings.ToLower(text)
 }
 
-func reverse(text string) string {
-	runes := []rune(text)
-	for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
-		runes[i], runes[j] = runes[j], runes[i]
-	}
-	return string(runes)
-}
-
-func digits(text string) string {
-	return regexp.MustCompile("[^0-9]").ReplaceAllString(text, "")
-}
-
 func cut(text string, start, end int) string {
 	if end > len(text) {
 		end = len(text)
@@ -390,21 +308,6 @@ func cut(text string, start, end int) string {
 		start = end
 	}
 	return text[start:end]
-}
-
-// jsonString is a JSON string as JavaScript writes it.
-func jsonString(text string) string {
-	var out strings.Builder
-	for _, r := range text {
-		if i := strings.IndexRune("\"\\\b\f\n\r\t", r); i >= 0 {
-			out.WriteString("\\" + "\"\\bfnrt"[i:i+1])
-		} else if r < 0x20 {
-			out.WriteString(fmt.Sprintf("\\u%04x", r))
-		} else {
-			out.WriteRune(r)
-		}
-	}
-	return "\"" + out.String() + "\""
 }
 
 func form(text string) string {
@@ -475,10 +378,6 @@ func keyedDigest(algorithm func() hash.Hash, key, data []byte) []byte {
 
 func toHex(data []byte) string {
 	return hex.EncodeToString(data)
-}
-
-func lengthOf(data []byte) string {
-	return strconv.Itoa(len(data))
 }
 
 func toBase64(data []byte) string {

@@ -13,16 +13,13 @@ import java.util.Collections;
 import java.util.Base64;
 import java.util.Comparator;
 import java.util.HexFormat;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.BinaryOperator;
-import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -32,7 +29,7 @@ public final class Signature {
     /** The query with random, timestamp and both signatures; fields: those of a form, which are signed too. */
     public static List<Map.Entry<String, String>> signedQuery(String method, String url,
             List<Map.Entry<String, String>> query, List<Map.Entry<String, String>> fields,
-            String body, Map<String, String> extra, String secret) {
+            String body, String secret) {
         byte[] random = new byte[8];
         new SecureRandom().nextBytes(random);
         List<Map.Entry<String, String>> signed = new ArrayList<>(query);
@@ -40,52 +37,47 @@ public final class Signature {
         signed.add(Map.entry("timestamp", Long.toString(Instant.now().getEpochSecond())));
         List<Map.Entry<String, String>> params = new ArrayList<>(signed);
         params.addAll(fields);
-        Map.Entry<String, String> first = Map.entry("app_sign", appSign(method, url, params, body, extra, secret));
+        Map.Entry<String, String> first = Map.entry("app_sign", appSign(method, url, params, body, secret));
         signed.add(first);
         params.add(signed.size() - 1, first);
-        signed.add(Map.entry("sign", sign(method, url, params, body, extra, secret)));
+        signed.add(Map.entry("sign", sign(method, url, params, body, secret)));
         return signed;
     }
 
     /** params: the decoded parameters in the order of the request, without sign. */
     public static String sign(String method, String url, List<Map.Entry<String, String>> params,
-            String body, Map<String, String> extra, String secret) {
+            String body, String secret) {
         // RULE
-        UnaryOperator<String> write = text -> form(text);
-        BinaryOperator<String> pair = (name, value) -> name + "=" + write.apply(value);
+        BinaryOperator<String> pair = (name, value) -> name + "=" + form(value);
         List<Map.Entry<String, String>> pairs = sortBy(params, pair);
         return toHex(digest("MD5", utf8(joinPairs(pairs, "&", pair) + secret)));
     }
 
     /** In place of appSign where a rule has one signature. */
     public static String appSign(String method, String url, List<Map.Entry<String, String>> params,
-            String body, Map<String, String> extra, String secret) {
-        return sign(method, url, params, body, extra, secret);
-    }
-
-    private static List<Map.Entry<String, String>> lowerNames(List<Map.Entry<String, String>> pairs) {
-        return pairs.stream().map(pair -> Map.entry(lower(pair.getKey()), pair.getValue())).toList();
+            String body, String secret) {
+        return sign(method, url, params, body, secret);
     }
 
     private static List<Map.Entry<String, String>> upperNames(List<Map.Entry<String, String>> pairs) {
         return pairs.stream().map(pair -> Map.entry(upper(pair.getKey()), pair.getValue())).toList();
     }
 
-    /** A pattern is a name, or its beginning and a star. */
-    private static boolean matches(String name, List<String> patterns) {
-        return patterns.stream().anyMatch(pattern -> pattern.endsWith("*")
-            ? name.startsWith(pattern.substring(0, pattern.length() - 1))
-            : name.equals(pattern));
-    }
-
     private static List<Map.Entry<String, String>> only(
-            List<Map.Entry<String, String>> pairs, List<String> patterns) {
-        return pairs.stream().filter(pair -> matches(pair.getKey(), patterns)).toList();
+            List<Map.Entry<String, String>> pairs, List<String> names) {
+        return pairs.stream().filter(pair -> names.contains(pair.getKey())).toList();
     }
 
     private static List<Map.Entry<String, String>> without(
-            List<Map.Entry<String, String>> pairs, List<String> patterns) {
-        return pairs.stream().filter(pair -> !matches(pair.getKey(), patterns)).toList();
+            List<Map.Entry<String, String>> pairs, List<String> names) {
+        return pairs.stream().filter(pair -> !names.contains(pair.getKey())).toList();
+    }
+
+    /** The fields of a form; those of the query where there is no form. */
+    private static List<Map.Entry<String, String>> formOrQuery(
+            List<Map.Entry<String, String>> pairs, List<String> names) {
+        List<Map.Entry<String, String>> fields = only(pairs, names);
+        return fields.isEmpty() ? pairs : fields;
     }
 
     private static List<Map.Entry<String, String>> reversedPairs(List<Map.Entry<String, String>> pairs) {
@@ -96,16 +88,6 @@ public final class Signature {
 
     private static List<Map.Entry<String, String>> dropEmpty(List<Map.Entry<String, String>> pairs) {
         return pairs.stream().filter(pair -> !pair.getValue().isEmpty()).toList();
-    }
-
-    /** Joins the values of a repeated name, at the place of the first. */
-    private static List<Map.Entry<String, String>> joinRepeated(
-            List<Map.Entry<String, String>> pairs, String separator) {
-        Map<String, String> values = new LinkedHashMap<>();
-        for (Map.Entry<String, String> pair : pairs) {
-            values.merge(pair.getKey(), pair.getValue(), (before, value) -> before + separator + value);
-        }
-        return new ArrayList<>(values.entrySet());
     }
 
     private static List<Map.Entry<String, String>> withPair(
@@ -140,23 +122,6 @@ public final class Signature {
             .orElseThrow(() -> new IllegalArgumentException("the parameter " + name + " is missing"));
     }
 
-    private static String optionalParam(List<Map.Entry<String, String>> params, String name) {
-        return params.stream().filter(pair -> pair.getKey().equals(name)).map(Map.Entry::getValue).findFirst()
-            .orElse("");
-    }
-
-    /** A value of extra, in any letter case of its name. */
-    private static String extraValue(Map<String, String> extra, String name) {
-        return extra.entrySet().stream().filter(pair -> pair.getKey().equalsIgnoreCase(name))
-            .map(Map.Entry::getValue).findFirst()
-            .orElseThrow(() -> new IllegalArgumentException(name + " is missing in extra"));
-    }
-
-    private static String optionalExtraValue(Map<String, String> extra, String name) {
-        return extra.entrySet().stream().filter(pair -> pair.getKey().equalsIgnoreCase(name))
-            .map(Map.Entry::getValue).findFirst().orElse("");
-    }
-
     private static String textOf(String body) {
         return body == null ? "" : body;
     }
@@ -167,16 +132,6 @@ public final class Signature {
 
     private static String withoutQuery(String url) {
         return url.split("[?]", 2)[0];
-    }
-
-    private static String ifFilled(String value, String text, String other) {
-        return value.isEmpty() ? other : text;
-    }
-
-    /** The pairs of a query, sorted by name, then by value. */
-    private static String sortedPairs(String query) {
-        return Stream.of(query.split("&", -1))
-            .sorted(Comparator.comparing(pair -> pair.replaceFirst("=", "\0"))).collect(Collectors.joining("&"));
     }
 
     private static String host(String url) {
@@ -192,16 +147,6 @@ public final class Signature {
 
     private static String fromSegment(String text, String segment) {
         return text.substring(Math.max(0, text.indexOf(segment)));
-    }
-
-    private static String withoutPrefix(String text, String prefix) {
-        return text.startsWith(prefix) ? text.substring(prefix.length()) : text;
-    }
-
-    private static String replaceAll(String text, List<Map.Entry<String, String>> table) {
-        String pattern = table.stream().map(row -> Pattern.quote(row.getKey())).collect(Collectors.joining("|"));
-        return Pattern.compile(pattern).matcher(text).replaceAll(found -> Matcher.quoteReplacement(
-            table.stream().filter(row -> row.getKey().equals(found.group())).findFirst().orElseThrow().getValue()));
     }
 
     private static String upper(String text) {
@@ -222,28 +167,8 @@ public final class Signature {
         return text.toLowerCase(Locale.ROOT);
     }
 
-    private static String reverse(String text) {
-        return new StringBuilder(text).reverse().toString();
-    }
-
-    private static String digits(String text) {
-        return text.replaceAll("[^0-9]", "");
-    }
-
     private static String cut(String text, int start, int end) {
         return text.substring(Math.min(start, text.length()), Math.min(end, text.length()));
-    }
-
-    /** A JSON string as JavaScript writes it: an unpaired surrogate is escaped. */
-    private static String jsonString(String text) {
-        StringBuilder json = new StringBuilder("\"");
-        text.codePoints().forEach(point -> {
-            int known = "\"\\\b\f\n\r\t".indexOf(point);
-            if (known >= 0) json.append('\\').append("\"\\bfnrt".charAt(known));
-            else if (point < 0x20 || (point >= 0xd800 && point <= 0xdfff)) json.append(String.format("\\u%04x", point));
-            else json.appendCodePoint(point);
-        });
-        return json.append('"').toString();
     }
 
     private static String form(String text) {
@@ -318,10 +243,6 @@ public final class Signature {
 
     private static String toHex(byte[] data) {
         return HexFormat.of().formatHex(data);
-    }
-
-    private static String lengthOf(byte[] data) {
-        return Integer.toString(data.length);
     }
 
     private static String toBase64(byte[] data) {

@@ -17,7 +17,7 @@ public final class SignatureTest {
         // CASES
         check(
             "plain",
-            Signature.sign("GET", "/", List.of(Map.entry("a", "1")), null, Map.of(), "key"),
+            Signature.sign("GET", "/", List.of(Map.entry("a", "1")), null, "key"),
             "033225d7ad9c4ca917bad4f75f322790"
         );
         // END

@@ -5,24 +5,23 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
  * The query with random, timestamp and both signatures; fields: those of a form, which are signed
  * too. Query and fields are objects, or [name, value] pairs.
  */
-export function signedQuery({ method, url, query, fields = [], body = null, extra = {} }, secret) {
+export function signedQuery({ method, url, query, fields = [], body = null }, secret) {
   const others = pairsOf(fields);
   const signed = pairsOf(query);
   signed.push(['random', randomBytes(8).toString('hex')]);
   signed.push(['timestamp', String(Math.floor(Date.now() / 1000))]);
   for (const [name, rule] of Object.entries({ app_sign: appSign, sign })) {
-    signed.push([name, rule({ method, url, params: [...signed, ...others], body, extra }, secret)]);
+    signed.push([name, rule({ method, url, params: [...signed, ...others], body }, secret)]);
   }
   return signed;
 }
 
 /** params: an object or [name, value] pairs, decoded, in the order of the request, without sign. */
-export function sign({ method, url, params, body, extra }, secret) {
+export function sign({ method, url, params, body }, secret) {
   // RULE
   const pair = (name, value) => `${name}=${value}`;
   const pairs = sortBy(pairsOf(params), pair);
-  const message =
-    method + path(url) + joinPairs(pairs, '&', pair) + textOf(body) + extraValue(extra, 'X-Nonce');
+  const message = method + path(url) + joinPairs(pairs, '&', pair) + textOf(body);
   return toHex(keyedDigest('sha256', utf8(secret), utf8(message)));
 }
 
@@ -34,27 +33,22 @@ function pairsOf(params) {
   return pairs.map(([name, value]) => [name, String(value)]);
 }
 
-function lowerNames(pairs) {
-  return pairs.map(([name, value]) => [lower(name), value]);
-}
-
 function upperNames(pairs) {
   return pairs.map(([name, value]) => [upper(name), value]);
 }
 
-/** A pattern is a name, or its beginning and a star. */
-function matches(name, patterns) {
-  return patterns.some((pattern) =>
-    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
-  );
+function only(pairs, names) {
+  return pairs.filter(([name]) => names.includes(name));
 }
 
-function only(pairs, patterns) {
-  return pairs.filter(([name]) => matches(name, patterns));
+function without(pairs, names) {
+  return pairs.filter(([name]) => !names.includes(name));
 }
 
-function without(pairs, patterns) {
-  return pairs.filter(([name]) => !matches(name, patterns));
+/** The fields of a form; those of the query where there is no form. */
+function formOrQuery(pairs, names) {
+  const fields = only(pairs, names);
+  return fields.length > 0 ? fields : pairs;
 }
 
 function reversedPairs(pairs) {
@@ -65,20 +59,10 @@ function dropEmpty(pairs) {
   return pairs.filter(([, value]) => value !== '');
 }
 
-/** Joins the values of a repeated name, at the place of the first. */
-function joinRepeated(pairs, separator) {
-  const values = new Map();
-  for (const [name, value] of pairs) {
-    values.set(name, values.has(name) ? values.get(name) + separator + value : value);
-  }
-  return [...values];
-}
-
 function withPair(pairs, name, value) {
   return [...pairs, [name, value]];
 }
 
-/** Adds a pair unless its value is empty. */
 /** The pairs of these names, in their order. */
 function inOrder(pairs, names) {
   const named = pairs.filter(([name]) => names.includes(name));
@@ -104,22 +88,6 @@ function param(params, wanted) {
   return found[1];
 }
 
-function optionalParam(params, wanted) {
-  return pairsOf(params).find(([name]) => name === wanted)?.[1] ?? '';
-}
-
-/** A value of extra, in any letter case of its name. */
-function extraValue(extra, wanted) {
-  const found = Object.entries(extra).find(([name]) => name.toLowerCase() === wanted.toLowerCase());
-  if (found === undefined) throw new Error(`${wanted} is missing in extra`);
-  return found[1];
-}
-
-function optionalExtraValue(extra, wanted) {
-  const found = Object.entries(extra).find(([name]) => name.toLowerCase() === wanted.toLowerCase());
-  return found?.[1] ?? '';
-}
-
 function textOf(body) {
   return body ?? '';
 }
@@ -130,16 +98,6 @@ function queryOf(url) {
 
 function withoutQuery(url) {
   return url.split('?')[0];
-}
-
-function ifFilled(value, text, other) {
-  return value === '' ? other : text;
-}
-
-// The pairs of a query, sorted by name, then by value.
-function sortedPairs(query) {
-  const pairs = query.split('&').map((pair) => [pair]);
-  return sortBy(pairs, (pair) => pair.replace('=', '\0')).join('&');
 }
 
 function host(url) {
@@ -155,15 +113,6 @@ function fromSegment(text, segment) {
   return text.slice(Math.max(0, text.indexOf(segment)));
 }
 
-function withoutPrefix(text, prefix) {
-  return text.startsWith(prefix) ? text.slice(prefix.length) : text;
-}
-
-function replaceAll(text, table) {
-  const pattern = table.map(([from]) => from.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|');
-  return text.replace(new RegExp(pattern, 'g'), (found) => new Map(table).get(found));
-}
-
 function upper(text) {
   return text.toUpperCase();
 }
@@ -172,20 +121,8 @@ function lower(text) {
   return text.toLowerCase();
 }
 
-function reverse(text) {
-  return [...text].reverse().join('');
-}
-
-function digits(text) {
-  return text.replace(/[^0-9]/g, '');
-}
-
 function cut(text, start, end) {
   return text.slice(start, end);
-}
-
-function jsonString(text) {
-  return JSON.stringify(text);
 }
 
 function percent(character) {
@@ -249,10 +186,6 @@ function toHex(data) {
   return data.toString('hex');
 }
 
-function lengthOf(data) {
-  return String(data.length);
-}
-
 function toBase64(data) {
   return data.toString('base64');
 }
@@ -263,30 +196,21 @@ function toBase64url(data) {
 
 // What the rule above does not use.
 export const helpers = [
-  lowerNames,
   upperNames,
   only,
   without,
+  formOrQuery,
   reversedPairs,
   dropEmpty,
-  joinRepeated,
   withPair,
   inOrder,
   param,
-  optionalParam,
-  optionalExtraValue,
   queryOf,
   withoutQuery,
-  ifFilled,
-  sortedPairs,
   host,
   fromSegment,
-  withoutPrefix,
-  replaceAll,
-  reverse,
-  digits,
+  lower,
   cut,
-  jsonString,
   form,
   formPhp,
   formPython,
@@ -297,7 +221,6 @@ export const helpers = [
   fromHex,
   fromBase64,
   digest,
-  lengthOf,
   toBase64,
   toBase64url,
 ];

@@ -11,7 +11,6 @@ namespace Signing;
  *
  * @param list<array{string, string}> $query
  * @param list<array{string, string}> $fields
- * @param array<string, string> $extra
  * @return list<array{string, string}>
  */
 function signed_query(
@@ -20,13 +19,12 @@ function signed_query(
     array $query,
     array $fields,
     ?string $body,
-    array $extra,
     string $secret
 ): array {
     $query[] = ['random', bin2hex(random_bytes(8))];
     $query[] = ['timestamp', (string) time()];
-    $query[] = ['app_sign', app_sign($method, $url, [...$query, ...$fields], $body, $extra, $secret)];
-    $query[] = ['sign', sign($method, $url, [...$query, ...$fields], $body, $extra, $secret)];
+    $query[] = ['app_sign', app_sign($method, $url, [...$query, ...$fields], $body, $secret)];
+    $query[] = ['sign', sign($method, $url, [...$query, ...$fields], $body, $secret)];
     return $query;
 }
 
@@ -34,9 +32,8 @@ function signed_query(
  * $params: [name, value] pairs, decoded, in the order of the request, without sign.
  *
  * @param list<array{string, string}> $params
- * @param array<string, string> $extra
  */
-function sign(string $method, string $url, array $params, ?string $body, array $extra, string $secret): string
+function sign(string $method, string $url, array $params, ?string $body, string $secret): string
 {
     // RULE
     $pair = fn (string $name, string $value): string => $name . '=' . $value;
@@ -48,16 +45,10 @@ function sign(string $method, string $url, array $params, ?string $body, array $
  * In place of app_sign where a rule has one signature.
  *
  * @param list<array{string, string}> $params
- * @param array<string, string> $extra
  */
-function app_sign(string $method, string $url, array $params, ?string $body, array $extra, string $secret): string
+function app_sign(string $method, string $url, array $params, ?string $body, string $secret): string
 {
-    return sign($method, $url, $params, $body, $extra, $secret);
-}
-
-function lower_names(array $pairs): array
-{
-    return array_map(fn (array $pair): array => [lower($pair[0]), $pair[1]], $pairs);
+    return sign($method, $url, $params, $body, $secret);
 }
 
 function upper_names(array $pairs): array
@@ -65,28 +56,20 @@ function upper_names(array $pairs): array
     return array_map(fn (array $pair): array => [upper($pair[0]), $pair[1]], $pairs);
 }
 
-/** A pattern is a name, or its beginning and a star. */
-function matches(string $name, array $patterns): bool
+function only(array $pairs, array $names): array
 {
-    foreach ($patterns as $pattern) {
-        if ($name === $pattern && !str_ends_with($pattern, '*')) {
-            return true;
-        }
-        if (str_ends_with($pattern, '*') && str_starts_with($name, substr($pattern, 0, -1))) {
-            return true;
-        }
-    }
-    return false;
+    return array_values(array_filter($pairs, fn (array $pair): bool => in_array($pair[0], $names, true)));
 }
 
-function only(array $pairs, array $patterns): array
+function without(array $pairs, array $names): array
 {
-    return array_values(array_filter($pairs, fn (array $pair): bool => matches($pair[0], $patterns)));
+    return array_values(array_filter($pairs, fn (array $pair): bool => !in_array($pair[0], $names, true)));
 }
 
-function without(array $pairs, array $patterns): array
+/** The fields of a form; those of the query where there is no form. */
+function form_or_query(array $pairs, array $names): array
 {
-    return array_values(array_filter($pairs, fn (array $pair): bool => !matches($pair[0], $patterns)));
+    return only($pairs, $names) ?: $pairs;
 }
 
 function reversed_pairs(array $pairs): array
@@ -97,21 +80,6 @@ function reversed_pairs(array $pairs): array
 function drop_empty(array $pairs): array
 {
     return array_values(array_filter($pairs, fn (array $pair): bool => $pair[1] !== ''));
-}
-
-/** Joins the values of a repeated name, at the place of the first. */
-function join_repeated(array $pairs, string $separator): array
-{
-    $joined = [];
-    foreach ($pairs as [$name, $value]) {
-        $known = array_search($name, array_column($joined, 0), true);
-        if ($known === false) {
-            $joined[] = [$name, $value];
-        } else {
-            $joined[$known][1] .= $separator . $value;
-        }
-    }
-    return $joined;
 }
 
 function with_pair(array $pairs, string $name, string $value): array
@@ -152,37 +120,6 @@ function param(array $params, string $wanted): string
     throw new \InvalidArgumentException("the parameter $wanted is missing");
 }
 
-function optional_param(array $params, string $wanted): string
-{
-    foreach ($params as [$name, $value]) {
-        if ($name === $wanted) {
-            return $value;
-        }
-    }
-    return '';
-}
-
-/** A value of $extra, in any letter case of its name. */
-function extra_value(array $extra, string $wanted): string
-{
-    foreach ($extra as $name => $value) {
-        if (strcasecmp((string) $name, $wanted) === 0) {
-            return $value;
-        }
-    }
-    throw new \InvalidArgumentException("$wanted is missing in extra");
-}
-
-function optional_extra_value(array $extra, string $wanted): string
-{
-    foreach ($extra as $name => $value) {
-        if (strcasecmp((string) $name, $wanted) === 0) {
-            return $value;
-        }
-    }
-    return '';
-}
-
 function text_of(?string $body): string
 {
     return $body ?? '';
@@ -196,19 +133,6 @@ function query_of(string $url): string
 function without_query(string $url): string
 {
     return explode('?', $url, 2)[0];
-}
-
-function if_filled(string $value, string $text, string $other): string
-{
-    return $value === '' ? $other : $text;
-}
-
-/** The pairs of a query, sorted by name, then by value. */
-function sorted_pairs(string $query): string
-{
-    $pairs = array_map(fn (string $pair): array => [$pair, ''], explode('&', $query));
-    $key = fn (string $pair): string => implode("\0", explode('=', $pair, 2));
-    return implode('&', array_column(sort_by($pairs, $key), 0));
 }
 
 function host(string $url): string
@@ -228,16 +152,6 @@ function from_segment(string $text, string $segment): string
 {
     $at = strpos($text, $segment);
     return $at === false ? $text : substr($text, $at);
-}
-
-function without_prefix(string $text, string $prefix): string
-{
-    return str_starts_with($text, $prefix) ? substr($text, strlen($prefix)) : $text;
-}
-
-function replace_all(string $text, array $table): string
-{
-    return strtr($text, array_column($table, 1, 0));
 }
 
 function upper(string $text): string
@@ -266,24 +180,9 @@ function lower_ascii(string $text): string
     return strtolower($text);
 }
 
-function reverse(string $text): string
-{
-    return implode('', array_reverse(preg_split('//u', $text, -1, PREG_SPLIT_NO_EMPTY)));
-}
-
-function digits(string $text): string
-{
-    return preg_replace('/[^0-9]/', '', $text);
-}
-
 function cut(string $text, int $start, int $end): string
 {
     return substr($text, $start, $end - $start);
-}
-
-function json_string(string $text): string
-{
-    return json_encode($text, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_LINE_TERMINATORS);
 }
 
 function form(string $text): string
@@ -350,11 +249,6 @@ function keyed_digest(string $algorithm, string $key, string $data): string
 function to_hex(string $data): string
 {
     return bin2hex($data);
-}
-
-function length_of(string $data): string
-{
-    return (string) strlen($data);
 }
 
 function to_base64(string $data): string

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import json
 import re
 import secrets
 import time
@@ -19,7 +18,6 @@ def signed_query(
     query: Mapping[str, object] | Iterable[tuple[str, object]],
     fields: Mapping[str, object] | Iterable[tuple[str, object]],
     body: str | None,
-    extra: Mapping[str, str],
     secret: str,
 ) -> list[tuple[str, str]]:
     """The query with random, timestamp and both signatures.
@@ -32,7 +30,7 @@ def signed_query(
     signed.append(("timestamp", str(int(time.time()))))
     for name, rule in (("app_sign", app_sign), ("sign", sign)):
         params = signed + others
-        signature = rule(method, url, params, body, extra, secret)
+        signature = rule(method, url, params, body, secret)
         signed.append((name, signature))
     return signed
 
@@ -42,7 +40,6 @@ def sign(
     url: str,
     params: Mapping[str, object] | Iterable[tuple[str, object]],
     body: str | None,
-    extra: Mapping[str, str],
     secret: str,
 ) -> str:
     """params: decoded, in the order of the request, without sign."""
@@ -66,34 +63,27 @@ def pairs_of(
     return [(name, str(value)) for name, value in pairs]
 
 
-def lower_names(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(lower(name), value) for name, value in pairs]
-
-
 def upper_names(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(upper(name), value) for name, value in pairs]
 
 
-def matches(name: str, patterns: list[str]) -> bool:
-    """A pattern is a name, or its beginning and a star."""
-    return any(
-        name.startswith(pattern[:-1])
-        if pattern.endswith("*")
-        else name == pattern
-        for pattern in patterns
-    )
-
-
 def only(
-    pairs: list[tuple[str, str]], patterns: list[str]
+    pairs: list[tuple[str, str]], names: list[str]
 ) -> list[tuple[str, str]]:
-    return [pair for pair in pairs if matches(pair[0], patterns)]
+    return [pair for pair in pairs if pair[0] in names]
 
 
 def without(
-    pairs: list[tuple[str, str]], patterns: list[str]
+    pairs: list[tuple[str, str]], names: list[str]
 ) -> list[tuple[str, str]]:
-    return [pair for pair in pairs if not matches(pair[0], patterns)]
+    return [pair for pair in pairs if pair[0] not in names]
+
+
+def form_or_query(
+    pairs: list[tuple[str, str]], names: list[str]
+) -> list[tuple[str, str]]:
+    """The fields of a form; those of the query where there is no form."""
+    return only(pairs, names) or pairs
 
 
 def reversed_pairs(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -102,17 +92,6 @@ def reversed_pairs(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def drop_empty(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(name, value) for name, value in pairs if value != ""]
-
-
-def join_repeated(
-    pairs: list[tuple[str, str]], separator: str
-) -> list[tuple[str, str]]:
-    """Joins the values of a repeated name, at the place of the first."""
-    values: dict[str, str] = {}
-    for name, value in pairs:
-        known = name in values
-        values[name] = values[name] + separator + value if known else value
-    return list(values.items())
 
 
 def with_pair(
@@ -154,26 +133,6 @@ def param(
     raise ValueError("the parameter " + wanted + " is missing")
 
 
-def optional_param(
-    params: Mapping[str, object] | Iterable[tuple[str, object]], wanted: str
-) -> str:
-    pairs = pairs_of(params)
-    return next((value for name, value in pairs if name == wanted), "")
-
-
-def extra_value(extra: Mapping[str, str], wanted: str) -> str:
-    """A value of extra, in any letter case of its name."""
-    for name, value in extra.items():
-        if name.lower() == wanted.lower():
-            return value
-    raise ValueError(wanted + " is missing in extra")
-
-
-def optional_extra_value(extra: Mapping[str, str], wanted: str) -> str:
-    known = {name.lower(): value for name, value in extra.items()}
-    return known.get(wanted.lower(), "")
-
-
 def text_of(body: str | None) -> str:
     return body or ""
 
@@ -184,17 +143,6 @@ def query_of(url: str) -> str:
 
 def without_query(url: str) -> str:
     return url.partition("?")[0]
-
-
-def if_filled(value: str, text: str, other: str) -> str:
-    return text if value else other
-
-
-def sorted_pairs(query: str) -> str:
-    """The pairs of a query, sorted by name, then by value."""
-    pairs = [(pair, "") for pair in query.split("&")]
-    ordered = sort_by(pairs, lambda pair, _: pair.replace("=", "\0", 1))
-    return "&".join(pair for pair, _ in ordered)
 
 
 def host(url: str) -> str:
@@ -208,17 +156,8 @@ def path(url: str) -> str:
     return url if found is None else found[1] or "/"
 
 
-def without_prefix(text: str, prefix: str) -> str:
-    return text[len(prefix):] if text.startswith(prefix) else text
-
-
 def from_segment(text: str, segment: str) -> str:
     return text[max(0, text.find(segment)):]
-
-
-def replace_all(text: str, table: list[tuple[str, str]]) -> str:
-    pattern = "|".join(re.escape(before) for before, _ in table)
-    return re.sub(pattern, lambda found: dict(table)[found[0]], text)
 
 
 def upper(text: str) -> str:
@@ -229,29 +168,10 @@ def lower(text: str) -> str:
     return text.lower()
 
 
-def reverse(text: str) -> str:
-    paired = text.encode("utf-16-be", "surrogatepass")
-    return paired.decode("utf-16-be", "surrogatepass")[::-1]
-
-
-def digits(text: str) -> str:
-    return re.sub("[^0-9]", "", text)
-
-
 def cut(text: str, start: int, end: int) -> str:
     """A part of a text, counted in UTF-16 code units."""
     units = text.encode("utf-16-be", "surrogatepass")[2 * start:2 * end]
     return units.decode("utf-16-be", "surrogatepass")
-
-
-def json_string(text: str) -> str:
-    """A JSON string as JavaScript writes it."""
-    units = text.encode("utf-16-be", "surrogatepass")
-    paired = units.decode("utf-16-be", "surrogatepass")
-    written = json.dumps(paired, ensure_ascii=False)
-    return re.sub(
-        "[\ud800-\udfff]", lambda found: "\\u%04x" % ord(found[0]), written
-    )
 
 
 def form(text: str) -> str:
@@ -316,10 +236,6 @@ def keyed_digest(algorithm: str, key: bytes, data: bytes) -> bytes:
 
 def to_hex(data: bytes) -> str:
     return data.hex()
-
-
-def length_of(data: bytes) -> str:
-    return str(len(data))
 
 
 def to_base64(data: bytes) -> str:

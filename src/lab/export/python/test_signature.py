@@ -14,7 +14,7 @@ class SignatureTest(unittest.TestCase):
         # CASES
         self.check(
             "plain",
-            signature.sign("GET", "/", [("a", "1")], None, {}, "key"),
+            signature.sign("GET", "/", [("a", "1")], None, "key"),
             "033225d7ad9c4ca917bad4f75f322790",
         )
         # END

@@ -367,7 +367,7 @@ describe('sign export', () => {
       'url, app_key, code = sys.argv[1:]',
       'address = url + "/api/v1/server/user/user_info_for_third"',
       'query = {"tenant_code": "acme", "app_key": app_key, "channel": "web", "code": code, "info_name": "mobile"}',
-      'pairs = signature.signed_query("GET", address, query, {}, None, {}, os.environ["SECRET"])',
+      'pairs = signature.signed_query("GET", address, query, {}, None, os.environ["SECRET"])',
       'print(urllib.request.urlopen(address + "?" + urllib.parse.urlencode(pairs)).read().decode())',
     ];
     file('caller.py', caller.join('\n'));

@@ -12,8 +12,7 @@ public static class Caller
     public static void Main()
     {
         var query = new[] { Pair("tenant_code", "acme"), Pair("app_key", "app-1"), Pair("code", "c 1/2") };
-        var extra = new Dictionary<string, string>();
-        foreach (var pair in Signature.SignedQuery("PUT", "https://h/p", query, new[] { Pair("f", "1") }, null, extra, "s"))
+        foreach (var pair in Signature.SignedQuery("PUT", "https://h/p", query, new[] { Pair("f", "1") }, null, "s"))
         {
             Console.WriteLine(pair.Key + "=" + pair.Value);
         }

@@ -6,7 +6,7 @@ using System.Text;
 public static class Driver
 {
     delegate string Rule(string method, string url, IEnumerable<KeyValuePair<string, string>> parameters, string body,
-        IDictionary<string, string> extra, string secret);
+        string secret);
 
     static string Text(string field)
     {
@@ -34,11 +34,10 @@ public static class Driver
         while ((line = Console.ReadLine()) != null)
         {
             var fields = line.Split(' ');
-            var extra = Pairs(fields[6]).ToDictionary(pair => pair.Key, pair => pair.Value);
             try
             {
                 var done = rules[fields[0]](Text(fields[1]), Text(fields[2]), Pairs(fields[5]),
-                    fields[3] == "-" ? null : Text(fields[3]), extra, Text(fields[4]));
+                    fields[3] == "-" ? null : Text(fields[3]), Text(fields[4]));
                 Console.WriteLine(Units(done));
             }
             catch (ArgumentException e)

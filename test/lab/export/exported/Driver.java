@@ -9,7 +9,7 @@ import java.util.TreeMap;
 public final class Driver {
     interface Rule {
         String sign(String method, String url, List<Map.Entry<String, String>> params, String body,
-            Map<String, String> extra, String secret);
+            String secret);
     }
 
     static String text(String field) {
@@ -41,11 +41,9 @@ public final class Driver {
         StringBuilder out = new StringBuilder();
         while (lines.hasNextLine()) {
             String[] fields = lines.nextLine().split(" ", -1);
-            Map<String, String> extra = new TreeMap<>();
-            for (Map.Entry<String, String> pair : pairs(fields[6])) extra.put(pair.getKey(), pair.getValue());
             try {
                 String done = rules.get(fields[0]).sign(text(fields[1]), text(fields[2]), pairs(fields[5]),
-                    fields[3].equals("-") ? null : text(fields[3]), extra, text(fields[4]));
+                    fields[3].equals("-") ? null : text(fields[3]), text(fields[4]));
                 out.append(units(done)).append('\n');
             } catch (IllegalArgumentException e) {
                 out.append('!').append(units(e.getMessage())).append('\n');

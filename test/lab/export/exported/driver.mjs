@@ -9,14 +9,13 @@ const pairs = (field) =>
     .map((pair) => pair.split('=').map(text));
 
 for (const line of readFileSync(0, 'utf8').replace(/\n$/, '').split('\n')) {
-  const [module, method, url, body, secret, params, extra] = line.split(' ');
+  const [module, method, url, body, secret, params] = line.split(' ');
   const { sign } = await import(`${process.cwd()}/${module}/signature.mjs`);
   const request = {
     method: text(method),
     url: text(url),
     params: pairs(params),
     body: body === '-' ? null : text(body),
-    extra: Object.fromEntries(pairs(extra)),
   };
   try {
     const done = sign(request, text(secret));

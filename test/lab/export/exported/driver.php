@@ -15,12 +15,11 @@ function pairs(string $field): array
 }
 
 while (($line = fgets(STDIN)) !== false) {
-    [$module, $method, $url, $body, $secret, $params, $extra] = explode(' ', rtrim($line, "\n"));
+    [$module, $method, $url, $body, $secret, $params] = explode(' ', rtrim($line, "\n"));
     require_once __DIR__ . "/$module/signature.php";
     try {
         $body = $body === '-' ? null : text($body);
-        $extras = array_column(pairs($extra), 1, 0);
-        $done = "$module\\sign"(text($method), text($url), pairs($params), $body, $extras, text($secret));
+        $done = "$module\\sign"(text($method), text($url), pairs($params), $body, text($secret));
         echo bin2hex(iconv('UTF-8', 'UTF-16BE', $done)), "\n";
     } catch (InvalidArgumentException $error) {
         echo '!', bin2hex(iconv('UTF-8', 'UTF-16BE', $error->getMessage())), "\n";

@@ -7,12 +7,11 @@ def text(field):
 
 
 for line in sys.stdin:
-    module, method, url, body, secret, params, extra = line.rstrip("\n").split(" ")
+    module, method, url, body, secret, params = line.rstrip("\n").split(" ")
     pairs = [tuple(map(text, pair.split("="))) for pair in params.split(",") if pair]
-    extras = dict(tuple(map(text, pair.split("="))) for pair in extra.split(",") if pair)
     sign = importlib.import_module(module + ".signature").sign
     try:
-        done = sign(text(method), text(url), pairs, None if body == "-" else text(body), extras, text(secret))
+        done = sign(text(method), text(url), pairs, None if body == "-" else text(body), text(secret))
         print(done.encode("utf-16-be", "surrogatepass").hex())
     except UnicodeError:
         raise
