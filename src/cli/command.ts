@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import type { UserInfoClientOptions } from '../client/call/options.js';
+import type { SenderOptions } from '../client/call/options.js';
 import { ProfileStore } from '../core/profiles/profile-store.js';
 import { configFolder } from '../core/support/folders.js';
 import type { Admin } from '../service/index.js';
@@ -38,7 +38,7 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
     args,
     /** Whether a request may have been sent. */
     hasSent: false,
-    async connect(options: UserInfoClientOptions) {
+    async connect(options: SenderOptions) {
       const { CallClient } = await import('../client/call/client.js');
       const client = new CallClient(options);
       context.hasSent = true;

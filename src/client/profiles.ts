@@ -10,7 +10,7 @@ import { loadSigners } from '../core/profiles/load-signers.js';
 import { readProfileFile } from '../core/profiles/profile-file.js';
 import { profileFileName } from '../core/profiles/profile-name.js';
 import { refuseUnsafeFile } from '../core/profiles/profile-store.js';
-import { isFileTrusted, resolveSettings } from '../core/profiles/settings.js';
+import { needsSafeFile, resolveSettings } from '../core/profiles/settings.js';
 import { configFolder } from '../core/support/folders.js';
 import type { UserInfoClientOptions } from './call/options.js';
 import { UserInfoClient } from './client.js';
@@ -61,7 +61,7 @@ export async function fromProfile(
     ...options,
     appSecret,
   };
-  if (isFileTrusted(settings)) refuseUnsafeFile(path);
+  if (needsSafeFile(settings)) refuseUnsafeFile(path);
   const { signing, ...platform } = settings.platform.value;
   const given =
     options.platform === undefined

@@ -11,7 +11,7 @@ import type { Reach, Settlement, Sight, Sighting } from '../../lab/settle/settle
 import type { CliContext } from '../command.js';
 import type { CommonOptions } from '../command-line/options.js';
 import { withProgress } from '../output/progress.js';
-import { clientOptions } from './deployment.js';
+import { connectTo } from './connect.js';
 
 /** Requests a second, unless `--rate` says otherwise. */
 export const usualRate = 5;
@@ -23,9 +23,12 @@ export async function connectToAsk(
   options: CommonOptions,
   secret: Secret,
 ): Promise<CallClient> {
-  const usual = await clientOptions(context, settings, { ...options, attempts: 1 }, secret);
-  // What a passback is answered with is looked at, not judged.
-  return context.connect({ ...usual, platform: { ...usual.platform, passback_union_id: 'any' } });
+  return connectTo(
+    context,
+    settings,
+    { ...options, attempts: 1 },
+    { secret, acceptsAnyUser: true },
+  );
 }
 
 /** How many requests may be sent. */

@@ -14,7 +14,8 @@ import { type Io, printMessage, write, writeStyled } from '../io.js';
 import { maskPersonalData, printData } from '../output/print.js';
 import { isPlainTable, type OutputStyle, warn } from '../output/style.js';
 import { confirm } from '../prompt.js';
-import { clientOptions, describeProduction, listKeys, resolveDeployment } from './deployment.js';
+import { connectTo } from './connect.js';
+import { describeProduction, listKeys, resolveDeployment } from './deployment.js';
 import { confirmDoubts, type DoubtfulText } from './doubts.js';
 import { isPreview, printPreview, type RequestOptions } from './preview.js';
 
@@ -36,7 +37,7 @@ export async function callService(
   const isAnswered = options.yes === true || isPreview(options);
   await confirmDoubts(context, await judge(settings), 'Send it as it is?', isAnswered);
   await confirmWrite(invocation, request, settings);
-  const client = await context.connect(await clientOptions(context, settings, options));
+  const client = await connectTo(context, settings, options);
   if (isPreview(options)) return printPreview(invocation, client.sign(request), settings);
   try {
     const answer = await client.send(request, { signal: context.signal });

@@ -1,6 +1,5 @@
 import type { UserInfoClientOptions } from '../../client/call/options.js';
 import { parseProxy, proxyFor } from '../../client/call/proxy.js';
-import { isLoopback } from '../../core/contract/base-url.js';
 import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
 import {
   describeOrigin,
@@ -20,15 +19,14 @@ import { type Io, readNamedFile } from '../io.js';
 export async function networkOptions(
   settings: Pick<
     Settings,
-    'base_url' | 'allow_http' | 'ca_file' | 'client_cert' | 'client_key' | 'proxy'
+    'base_url' | 'address' | 'ca_file' | 'client_cert' | 'client_key' | 'proxy'
   >,
   env: Io['env'],
-): Promise<Pick<UserInfoClientOptions, 'allowHttp' | 'extraCa' | 'cert' | 'key' | 'proxy'>> {
-  const { allow_http, ca_file, client_cert, client_key } = settings;
+): Promise<Pick<UserInfoClientOptions, 'extraCa' | 'cert' | 'key' | 'proxy'>> {
+  const { ca_file, client_cert, client_key } = settings;
   const proxy = checkedProxy(settings, env);
   const certificate = await readClientCertificate(client_cert, client_key);
   return withoutUndefined({
-    allowHttp: allow_http !== null,
     extraCa: await readAuthorities(ca_file, env.NODE_EXTRA_CA_CERTS),
     cert: certificate?.cert,
     key: certificate?.key,
@@ -38,7 +36,7 @@ export async function networkOptions(
 
 /** @throws InvalidInputError for a proxy that is invalid, or that the base URL has no use for */
 function checkedProxy(
-  settings: Pick<Settings, 'base_url' | 'proxy'>,
+  settings: Pick<Settings, 'base_url' | 'address' | 'proxy'>,
   env: Io['env'],
 ): NamedProxy | null {
   const proxy = proxyOf(settings, env);
@@ -48,7 +46,7 @@ function checkedProxy(
     return proxy;
   }
   parseOpenProxy(proxy.address, proxy.name);
-  if (isLoopback(new URL(settings.base_url.value).hostname)) {
+  if (settings.address().isLoopback) {
     throw new InvalidInputError('--proxy: requests to this machine never go through a proxy', {
       hint: 'Leave it out.',
     });

@@ -6,8 +6,8 @@ import { type AttemptOutcome, isSuccess, mayHaveActed, pauseBefore } from '../ca
 import type { Sender } from '../call/sender.js';
 import { FlowControl, type Pacing } from './flow-control.js';
 import { classify, missedService, type RowOutcome, rowOutcome } from './outcome.js';
-import { RowFeed } from './row-feed.js';
-import { type OpenRow, type PreparedRow, RowQueue, type SourceRow } from './row-queue.js';
+import { RowFeed, type SourceRow } from './row-feed.js';
+import { type OpenRow, type PreparedRow, RowQueue } from './row-queue.js';
 
 /** A run over rows: how they become requests, and who sends them. */
 export interface EngineOptions<Row> extends Pacing {

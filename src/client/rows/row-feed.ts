@@ -1,4 +1,8 @@
-import type { SourceRow } from './row-queue.js';
+/** A row of a source. */
+export interface SourceRow {
+  /** Approximate memory, in bytes. */
+  readonly size: number;
+}
 
 /** More rows are fetched while at most this many rows are left. */
 const rowsAhead = 32;

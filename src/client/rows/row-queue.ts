@@ -1,13 +1,7 @@
 import { InvalidInputError } from '../../core/contract/errors.js';
 import type { Attempt } from '../call/attempt.js';
 import type { PlainRequest } from '../call/request.js';
-import type { RowFeed } from './row-feed.js';
-
-/** A row of a source. */
-export interface SourceRow {
-  /** Approximate memory, in bytes. */
-  readonly size: number;
-}
+import type { RowFeed, SourceRow } from './row-feed.js';
 
 /**
  * The request for a row, and the value that names its user. Rows of one user are sent in their

@@ -17,7 +17,8 @@ import {
 import type { Pacing } from './flow-control.js';
 import type { RowOutcome } from './outcome.js';
 import { RowEngine } from './row-engine.js';
-import type { PreparedRow, SourceRow } from './row-queue.js';
+import type { SourceRow } from './row-feed.js';
+import type { PreparedRow } from './row-queue.js';
 
 /** A row as it was read, with its request, or the reason why it has none. */
 interface TakenRow<Row> extends SourceRow {

@@ -12,6 +12,7 @@ export type Origin =
   | { readonly kind: 'flag' | 'environment' | 'profile'; readonly name: string }
   | { readonly kind: 'default' };
 
+/** A value, and where it comes from. */
 export interface Setting<T> {
   readonly value: T;
   readonly origin: Origin;
@@ -69,16 +70,33 @@ export const secretVariable = 'USERINFO_APP_SECRET';
 
 /** A complaint about each variable whose name is a part of that of a setting: nothing reads it. */
 export function misnamedVariables(env: EnvironmentVariables): string[] {
-  const known = [...Object.values(settingNames).map(({ variable }) => variable), secretVariable];
-  const words = (name: string) => name.replace(/^USERINFO_/, '').replaceAll('_', '');
-  return Object.keys(env).flatMap((name) => {
-    const rest = words(name);
-    if (!name.startsWith('USERINFO_') || known.includes(name) || rest.length < 3) return [];
-    const meant = known.find((one) => words(one).startsWith(rest) || words(one).endsWith(rest));
-    return meant === undefined
-      ? []
-      : [`nothing reads the variable ${name}: did you mean ${meant}?`];
+  const warnings: string[] = [];
+  for (const name of Object.keys(env)) {
+    const similar = similarVariable(name);
+    if (similar !== undefined)
+      warnings.push(`nothing reads the variable ${name}: did you mean ${similar}?`);
+  }
+  return warnings;
+}
+
+/** The variable of a setting that a name is a part of, unless it is that of a setting. */
+function similarVariable(name: string): string | undefined {
+  if (!name.startsWith('USERINFO_') || settingVariables.includes(name)) return undefined;
+  const letters = lettersOf(name);
+  if (letters.length < 3) return undefined;
+  return settingVariables.find((variable) => {
+    const whole = lettersOf(variable);
+    return whole.startsWith(letters) || whole.endsWith(letters);
   });
+}
+
+const settingVariables: readonly string[] = [
+  ...Object.values(settingNames).map(({ variable }) => variable),
+  secretVariable,
+];
+
+function lettersOf(variable: string): string {
+  return variable.replace(/^USERINFO_/, '').replaceAll('_', '');
 }
 
 /**
@@ -93,7 +111,7 @@ const cutSettings = [
   'channel',
   'app_key',
 ] as const;
-const isCut = (field: string) => cutSettings.some((known) => known === field);
+const isCut = (field: string) => cutSettings.some((cut) => cut === field);
 
 /** What is said of the variables in use that had white space around them. */
 export function cutNotes(given: GivenValues, env: EnvironmentVariables): string[] {
@@ -116,22 +134,39 @@ export type GivenValues = {
  * @throws InvalidInputError for an invalid value; the message names its flag or variable
  */
 export function readGivenValues(flags: SettingFlags, env: EnvironmentVariables): GivenValues {
-  const values = Object.entries(settingNames).map(([field, { option, flag, variable, parse }]) => {
-    const [given, kind, name] =
-      flags[option] === undefined
-        ? ([env[variable] || undefined, 'environment', variable] as const)
-        : ([flags[option], 'flag', flag] as const);
-    if (given === undefined) return [field, null];
-    const text = isCut(field) ? given.trim() : given;
-    return [field, { value: parse(text, name), origin: { kind, name } }];
+  const values = Object.entries(settingNames).map(([field, names]) => {
+    const written = textOf(names, flags, env);
+    if (written === null) return [field, null];
+    const { text, origin } = written;
+    const value = names.parse(isCut(field) ? text.trim() : text, origin.name);
+    return [field, { value, origin }];
   });
   return Object.fromEntries(values);
 }
 
+/** The text of a flag, else of its variable, as it was written; `null` if neither is set. */
+function textOf(
+  { option, flag, variable }: SettingNames[keyof SettingNames],
+  flags: SettingFlags,
+  env: EnvironmentVariables,
+) {
+  const ofFlag = flags[option];
+  if (ofFlag !== undefined) return { text: ofFlag, origin: { kind: 'flag', name: flag } } as const;
+  const text = env[variable];
+  if (!text) return null;
+  return { text, origin: { kind: 'environment', name: variable } } as const;
+}
+
 /** The source of a value, for messages: `--base-url`, `USERINFO_BASE_URL`, `profile "shop"`. */
 export function describeOrigin(origin: Origin): string {
-  if (origin.kind === 'default') return 'the default';
-  return origin.kind === 'profile' ? `profile "${origin.name}"` : origin.name;
+  switch (origin.kind) {
+    case 'default':
+      return 'the default';
+    case 'profile':
+      return `profile "${origin.name}"`;
+    default:
+      return origin.name;
+  }
 }
 
 function requireText(text: string, label: string): string {

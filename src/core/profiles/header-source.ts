@@ -8,13 +8,16 @@ import { readSecret } from './secret.js';
 
 /**
  * The value of a header, or where it is: in an environment variable, or in the output of a command.
- * `expires` is how long that output is good for, in seconds: then the command is run again. It is
- * anyway after the service has refused the caller.
+ * `expires` is how long that output is good for, in seconds; after it the command is run again. The
+ * command is also run again after the service has refused the caller.
  */
-export type HeaderSource =
-  | string
-  | { readonly env: string }
-  | { readonly command: string; readonly expires?: number };
+export type HeaderSource = string | { readonly env: string } | CommandSource;
+
+interface CommandSource {
+  readonly command: string;
+  /** In seconds. */
+  readonly expires?: number;
+}
 
 /** Headers of every request of a profile, by name. */
 export type HeaderSources = Readonly<Record<string, HeaderSource>>;
@@ -23,10 +26,10 @@ export type HeaderSources = Readonly<Record<string, HeaderSource>>;
 export function parseHeaderSources(json: unknown, label: string): HeaderSources {
   const sources = checkFields(json, label);
   checkHeaderNames(Object.keys(sources), label);
-  const entries = Object.entries(sources);
-  return Object.fromEntries(
-    entries.map(([name, one]) => [name, parseHeaderSource(one, `${label}.${name}`)]),
+  const entries = Object.entries(sources).map(
+    ([name, source]) => [name, parseHeaderSource(source, `${label}.${name}`)] as const,
   );
+  return Object.fromEntries(entries);
 }
 
 function parseHeaderSource(json: unknown, label: string): HeaderSource {
@@ -40,8 +43,10 @@ function parseHeaderSource(json: unknown, label: string): HeaderSource {
     );
   if (typeof env === 'string' && command === undefined && /^[A-Za-z_][A-Za-z0-9_]*$/.test(env))
     return { env };
-  if (typeof command === 'string' && env === undefined && command !== '')
-    return isSeconds ? { command, expires: Number(expires) } : { command };
+  if (typeof command === 'string' && env === undefined && command !== '') {
+    if (expires === undefined) return { command };
+    return { command, expires: Number(expires) };
+  }
   throw new InvalidInputError(
     `${label} is neither a value nor the name of a variable or a command`,
   );
@@ -64,14 +69,11 @@ export function editHeaders(current: HeaderSources, options: readonly string[]):
         hint: 'Such as X-Key=env:GATEWAY_KEY, X-Key="command:pass gateway" or X-Region=cn-east.',
       });
     }
-    for (const known of sources.keys())
-      if (known.toLowerCase() === name.toLowerCase()) sources.delete(known);
+    for (const current of sources.keys())
+      if (current.toLowerCase() === name.toLowerCase()) sources.delete(current);
     if (kind === 'env') sources.set(name, { env: value });
-    else if (kind !== undefined)
-      sources.set(name, {
-        command: value,
-        ...(expires !== undefined && { expires: Number(expires) }),
-      });
+    else if (expires !== undefined) sources.set(name, { command: value, expires: Number(expires) });
+    else if (kind !== undefined) sources.set(name, { command: value });
     else if (value !== '') sources.set(name, value);
   }
   return parseHeaderSources(Object.fromEntries(sources), '--header');
@@ -89,13 +91,15 @@ const personalValue = /@|\d{7}/;
  */
 export function seemsPrivate(name: string, value: string): 'secret' | 'personal' | null {
   if (secretName.test(name) || secretValue.test(value)) return 'secret';
-  return personalName.test(name) || personalValue.test(value) ? 'personal' : null;
+  if (personalName.test(name) || personalValue.test(value)) return 'personal';
+  return null;
 }
 
-/** The place of the value of a header, for messages; never the value. */
+/** Where the value of a header comes from, for messages; never the value. */
 export function describeHeaderSource(source: HeaderSource): string {
   if (typeof source === 'string') return 'set';
-  return 'env' in source ? `from the variable ${source.env}` : 'from the output of a command';
+  if ('env' in source) return `from the variable ${source.env}`;
+  return 'from the output of a command';
 }
 
 /**
@@ -111,28 +115,37 @@ export async function readHeaders(
   const values: Record<string, string | Secret | HeaderFunction> = {};
   for (const [name, source] of Object.entries(sources)) {
     const what = `the header ${name}`;
-    if (typeof source === 'string') {
-      values[name] = source;
-      continue;
-    }
-    if ('env' in source) {
+    if (typeof source === 'string') values[name] = source;
+    else if ('env' in source)
       values[name] = await readSecret({ kind: 'environment', name: source.env }, env, { what });
-      continue;
-    }
-    const { command, expires = Number.POSITIVE_INFINITY } = source;
-    const run = () => readSecret({ kind: 'command', command }, env, { what });
-    let value = await run();
-    let readAt = performance.now();
-    values[name] = (isRefused) => {
-      if (!isRefused && performance.now() - readAt < expires * 1000) return value;
-      return run().then((read) => {
-        readAt = performance.now();
-        value = read;
-        return value;
-      });
-    };
+    else values[name] = await headerOfCommand(source, env, what);
   }
   return values;
+}
+
+/**
+ * Runs the command of a header.
+ *
+ * @returns the function that returns its output, and runs it again when that is outdated
+ * @throws CredentialError
+ */
+async function headerOfCommand(
+  { command, expires = Number.POSITIVE_INFINITY }: CommandSource,
+  env: EnvironmentVariables,
+  what: string,
+): Promise<HeaderFunction> {
+  const run = () => readSecret({ kind: 'command', command }, env, { what });
+  let value = await run();
+  let readAt = performance.now();
+  return (isRefused) => {
+    const isGood = performance.now() - readAt < expires * 1000;
+    if (isGood && !isRefused) return value;
+    return run().then((output) => {
+      readAt = performance.now();
+      value = output;
+      return value;
+    });
+  };
 }
 
 /** Returns the current value of a header; `isRefused`: the service refused the last one. */

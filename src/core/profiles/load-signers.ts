@@ -24,31 +24,40 @@ export async function loadSigners(
   const signers = compileRecipes(recipes, 'signing');
   if (path === null) return { kind: 'pair', signers, recipes };
   const module = await loadModule(path);
-  const [hasAppSign, hasSign] = [module.app_sign !== undefined, module.sign !== undefined];
-  const isSign = hasSign || !hasAppSign;
+  const signsApp = module.app_sign !== undefined;
+  const signsData = module.sign !== undefined || !signsApp;
   return {
     kind: 'pair',
     signers: {
-      app_sign: hasAppSign ? moduleSigner(module, path, 'app_sign') : signers.app_sign,
-      sign: isSign ? moduleSigner(module, path) : signers.sign,
+      app_sign: signsApp ? moduleSigner(module, path, 'app_sign') : signers.app_sign,
+      sign: signsData ? moduleSigner(module, path) : signers.sign,
     },
-    recipes: { app_sign: hasAppSign ? null : recipes.app_sign, sign: isSign ? null : recipes.sign },
+    recipes: {
+      app_sign: signsApp ? null : recipes.app_sign,
+      sign: signsData ? null : recipes.sign,
+    },
   };
 }
 
-/** A module as `moduleSigner` checks it. */
+/** Why another user could change a module, `null` if none could, and its path without links. */
+async function inspectModule(file: string) {
+  try {
+    return { unsafePath: findUnsafePath(file), target: await realpath(file) };
+  } catch (cause) {
+    const fault = describeSystemError(cause);
+    throw new SigningModuleError(`the signing module ${file} cannot be read: ${fault}`, { cause });
+  }
+}
+
+/**
+ * A module as `moduleSigner` checks it.
+ *
+ * @throws SigningModuleError for one that cannot be loaded, or that another user could change
+ */
 async function loadModule(file: string): Promise<SignerModule> {
-  const find = async () => ({ unsafe: findUnsafePath(file), target: await realpath(file) });
-  const { unsafe, target } = await find().catch((cause: unknown) => {
-    throw new SigningModuleError(
-      `the signing module ${file} cannot be read: ${describeSystemError(cause)}`,
-      {
-        cause,
-      },
-    );
-  });
-  if (unsafe !== null) {
-    const { reason, ...advice } = unsafe;
+  const { unsafePath, target } = await inspectModule(file);
+  if (unsafePath !== null) {
+    const { reason, ...advice } = unsafePath;
     throw new SigningModuleError(`${reason}: the signing module ${file} is not loaded`, advice);
   }
   if (!statSync(target).isFile()) {

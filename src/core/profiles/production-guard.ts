@@ -27,25 +27,24 @@ export function decideEnvironment(
   if (profile?.environment === 'production') return productionProfile(given.environment, profile);
   if (given.environment?.value === 'production')
     return { environment: given.environment, warnings: [] };
-  const known = [...(profile === null ? [] : [profile]), ...profiles];
-  const owner = known.find((other) => sameDeployment(other.base_url, baseUrl.value));
+  const candidates = profile === null ? [...profiles] : [profile, ...profiles];
+  const owner = candidates.find(({ base_url }) => sameDeployment(base_url, baseUrl.value));
   const isSame = owner === undefined ? sameHost : sameDeployment;
-  const production = known.find(
-    (other) => other.environment === 'production' && isSame(other.base_url, baseUrl.value),
+  const production = candidates.find(
+    ({ environment, base_url }) => environment === 'production' && isSame(base_url, baseUrl.value),
   );
   const where = `the base URL (${describeOrigin(baseUrl.origin)})`;
   if (production !== undefined) {
     const shared = `${where} belongs to the production profile "${production.name}"`;
-    if (profile === null || baseUrl.origin.kind !== 'profile')
-      return {
-        environment: environmentOf(production),
-        warnings: [`${shared}: treated as production`],
-      };
+    if (profile === null || baseUrl.origin.kind !== 'profile') {
+      const warnings = [`${shared}: treated as production`];
+      return { environment: environmentOf(production), warnings };
+    }
     const environment = given.environment ?? environmentOf(profile);
     return { environment, warnings: [`${shared}, though "${profile.name}" is a test profile`] };
   }
-  const said = given.environment ?? (owner && environmentOf(owner));
-  if (said !== undefined) return { environment: said, warnings: [] };
+  const declared = given.environment ?? (owner && environmentOf(owner));
+  if (declared !== undefined) return { environment: declared, warnings: [] };
   if (isLoopback(new URL(baseUrl.value).hostname))
     return { environment: byDefault('test'), warnings: [] };
   const warning = `no profile has ${where}: treated as production, unless --environment says test`;

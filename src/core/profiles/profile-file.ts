@@ -21,7 +21,8 @@ const howToRepair =
  */
 export async function readProfileFile(path: string): Promise<ProfileList> {
   const text = readProfileText(path);
-  return text === null ? noProfiles : parseProfileText(text, path, true);
+  if (text === null) return noProfiles;
+  return parseProfileText(text, path, true);
 }
 
 /**
@@ -40,12 +41,13 @@ export function readProfileText(path: string): string | null {
     }
     if (cause instanceof NotTextError)
       throw new ProfileFileError(`${path}: ${cause.message}`, { hint: howToRepair, cause });
-    const isDenied = isSystemError(cause, 'EACCES');
-    throw new ProfileFileError(`${path}: cannot be read: ${describeSystemError(cause)}`, {
-      hint: isDenied ? 'As its owner, allow it:' : 'Set USERINFO_CONFIG_DIR to use another folder.',
-      commands: isDenied ? [`chmod 600 ${quoteWhereNeeded(path)}`] : [],
-      cause,
-    });
+    const message = `${path}: cannot be read: ${describeSystemError(cause)}`;
+    if (isSystemError(cause, 'EACCES')) {
+      const commands = [`chmod 600 ${quoteWhereNeeded(path)}`];
+      throw new ProfileFileError(message, { hint: 'As its owner, allow it:', commands, cause });
+    }
+    const hint = 'Set USERINFO_CONFIG_DIR to use another folder.';
+    throw new ProfileFileError(message, { hint, cause });
   }
 }
 

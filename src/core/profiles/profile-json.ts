@@ -4,6 +4,7 @@ import { InvalidInputError, quoteName } from '../contract/errors.js';
 import { checkFields } from '../contract/fields.js';
 import { defaultPlatform, formatPlatform, parsePlatform } from '../platform/platform.js';
 import { Secret } from '../signing/secret.js';
+import { withoutUndefined } from '../support/without-undefined.js';
 import { parseHeaderSources } from './header-source.js';
 import {
   checkProfileName,
@@ -106,14 +107,11 @@ const requiredFields = ['environment', ...requestFields, 'secret'];
  * unknown unless `isRead`
  */
 export function parseProfile(name: string, json: unknown, label = '', isRead = false): Profile {
-  const given = checkFields(
-    json,
-    `${label}the profile`,
-    isRead ? undefined : Object.keys(profileFields),
-  );
+  const names = isRead ? undefined : Object.keys(profileFields);
+  const fields = checkFields(json, `${label}the profile`, names);
   const parsed: Record<string, unknown> = { name };
   for (const [field, parse] of Object.entries<Parse<unknown>>(profileFields)) {
-    if (Object.hasOwn(given, field)) parsed[field] = parse(given[field], label + field);
+    if (Object.hasOwn(fields, field)) parsed[field] = parse(fields[field], label + field);
     else if (requiredFields.includes(field))
       throw new InvalidInputError(`${label}${field} is missing`);
   }
@@ -140,16 +138,15 @@ export const noProfiles: ProfileList = { active: null, profiles: new Map() };
  * @throws InvalidInputError or ProfileError
  */
 export function parseProfileList(json: unknown, isRead: boolean): ProfileList {
-  const known = isRead ? undefined : ['active', 'profiles'];
-  const { active = null, profiles = {} } = checkFields(json, 'the file', known);
-  const entries = Object.entries(checkFields(profiles, 'profiles')).map(
-    ([name, fields]): [string, Profile] => {
-      checkProfileName(name);
-      return [name, parseProfile(name, fields, `profile ${quoteName(name)}: `, isRead)];
-    },
-  );
-  const isNone = active === null || active === '';
-  return { active: isNone ? null : parseText(active, 'active'), profiles: new Map(entries) };
+  const names = isRead ? undefined : ['active', 'profiles'];
+  const { active = null, profiles = {} } = checkFields(json, 'the file', names);
+  const parsed = new Map<string, Profile>();
+  for (const [name, fields] of Object.entries(checkFields(profiles, 'profiles'))) {
+    checkProfileName(name);
+    parsed.set(name, parseProfile(name, fields, `profile ${quoteName(name)}: `, isRead));
+  }
+  if (active === null || active === '') return { active: null, profiles: parsed };
+  return { active: parseText(active, 'active'), profiles: parsed };
 }
 
 /** The content of the file, with the secrets that it stores in plain text. */
@@ -163,13 +160,18 @@ export function formatProfileList({ active, profiles }: ProfileList): {
 
 /** The profile as the file stores it; a secret that is kept there is in plain text. */
 export function formatProfile({ name: _, secret, platform, ...fields }: Profile): JsonObject {
-  const given = platform && formatPlatform(platform);
-  return {
+  const platformFile = formatPlatform(platform ?? defaultPlatform);
+  const hasPlatform = Object.keys(platformFile).length > 0;
+  return withoutUndefined({
     ...fields,
-    ...(given === undefined || Object.keys(given).length === 0 ? {} : { platform: given }),
-    secret:
-      secret.kind === 'file' ? { kind: secret.kind, value: secret.value.reveal() } : { ...secret },
-  };
+    platform: hasPlatform ? platformFile : undefined,
+    secret: formatSecret(secret),
+  });
+}
+
+function formatSecret(secret: SecretSource): JsonObject {
+  if (secret.kind === 'file') return { kind: secret.kind, value: secret.value.reveal() };
+  return { ...secret };
 }
 
 /** The members of a profile that is handed over: data about the deployment. */
@@ -178,9 +180,8 @@ export const sharedFields = ['environment', ...requestFields, 'key_prefix', 'pla
 /** The profile for another user: without its secret, and of its headers only the names. */
 export function exportProfile(profile: Profile): JsonObject {
   const { name, platform = defaultPlatform, headers = {} } = profile;
-  const needed = new Map(
-    [...platform.headers, ...Object.keys(headers)].map((one) => [one.toLowerCase(), one]),
-  );
+  const names = [...platform.headers, ...Object.keys(headers)];
+  const needed = new Map(names.map((header) => [header.toLowerCase(), header]));
   const whole = formatProfile({
     ...profile,
     platform: { ...platform, headers: [...needed.values()] },

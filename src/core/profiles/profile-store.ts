@@ -64,6 +64,7 @@ export class ProfileStore {
     return (file.mode & 0o7777).toString(8).padStart(4, '0');
   }
 
+  /** The profiles in the order of the file. */
   async list(): Promise<Profile[]> {
     return [...(await this.load()).profiles.values()];
   }
@@ -86,8 +87,9 @@ export class ProfileStore {
       return await changeProfileFile(this.path, change);
     } catch (cause) {
       if (!isSystemError(cause) && !(cause instanceof UnsuitableFileError)) throw cause;
+      const isFull = isSystemError(cause, 'ENOSPC');
       throw new ProfileFileError(`${this.path}: cannot be written: ${describeSystemError(cause)}`, {
-        hint: isSystemError(cause, 'ENOSPC')
+        hint: isFull
           ? 'Free disk space, or set USERINFO_CONFIG_DIR to use another folder.'
           : 'Set USERINFO_CONFIG_DIR to use another folder.',
         cause,
@@ -104,14 +106,18 @@ export class ProfileStore {
 export function findProfile(list: ProfileList, name: string, askedBy?: string): Profile {
   const profile = list.profiles.get(name);
   if (profile !== undefined) return profile;
+  const fault = `there is no profile ${quoteName(name)}`;
+  const message = askedBy === undefined ? fault : `${fault}, which ${askedBy} names`;
+  if (list.profiles.size === 0) {
+    throw new ProfileError(message, {
+      hint: 'There are no profiles yet. Add one:',
+      commands: ['userinfo profile add shop'],
+    });
+  }
   const nearest = nearestName(name, list.profiles.keys());
-  const asked = askedBy === undefined ? '' : `, which ${askedBy} names`;
-  const suggestion = nearest === null ? '' : `Did you mean ${quoteName(nearest)}? `;
-  const advice =
-    list.profiles.size === 0
-      ? { hint: 'There are no profiles yet. Add one:', commands: ['userinfo profile add shop'] }
-      : { hint: `${suggestion}The profiles are listed by:`, commands: ['userinfo profile list'] };
-  throw new ProfileError(`there is no profile ${quoteName(name)}${asked}`, advice);
+  const hints = ['The profiles are listed by:'];
+  if (nearest !== null) hints.unshift(`Did you mean ${quoteName(nearest)}?`);
+  throw new ProfileError(message, { hint: hints.join(' '), commands: ['userinfo profile list'] });
 }
 
 /**
@@ -174,10 +180,13 @@ export function renameProfile(list: ProfileList, from: string, to: string): Prof
   findProfile(list, from);
   if (from === to) return list;
   checkNewName(list, to);
-  const entries = [...list.profiles].map(([name, profile]): [string, Profile] =>
-    name === from ? [to, { ...profile, name: to }] : [name, profile],
+  const renamed = [...list.profiles.values()].map((profile) =>
+    profile.name === from ? { ...profile, name: to } : profile,
   );
-  return { active: list.active === from ? to : list.active, profiles: new Map(entries) };
+  return {
+    active: list.active === from ? to : list.active,
+    profiles: new Map(renamed.map((profile) => [profile.name, profile])),
+  };
 }
 
 /**

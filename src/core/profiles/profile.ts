@@ -64,7 +64,7 @@ export function checkProfileName(name: string): void {
 
 /** @throws InvalidInputError that begins with `label` */
 export function parseEnvironment(text: string, label = 'the environment'): Environment {
-  const environment = environments.find((known) => known === text);
+  const environment = environments.find((name) => name === text);
   if (environment === undefined)
     throw new InvalidInputError(`${label} is neither test nor production`);
   return environment;
@@ -77,7 +77,8 @@ export function parseEnvironment(text: string, label = 'the environment'): Envir
  */
 export function parseIdentifier(text: string, label: string): string {
   const identifier = text.trim();
-  const fault = identifier === '' ? 'is empty' : textFault(identifier);
+  if (identifier === '') throw new InvalidInputError(`${label} is empty`);
+  const fault = textFault(identifier);
   if (fault !== null) throw new InvalidInputError(`${label} ${fault}`);
   return identifier;
 }

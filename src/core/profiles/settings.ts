@@ -1,10 +1,11 @@
-import { sameDeployment } from '../contract/base-url.js';
+import { ServiceAddress, sameDeployment } from '../contract/base-url.js';
 import { defaultPlatform, type Platform } from '../platform/platform.js';
 import type { Secret } from '../signing/secret.js';
 import type { EnvironmentVariables } from '../support/shell.js';
 import { CredentialError, ProfileFileError } from './errors.js';
 import {
   cutNotes,
+  describeOrigin,
   type GivenValues,
   misnamedVariables,
   type Origin,
@@ -28,6 +29,12 @@ export interface Settings {
   /** If `production`: announce it, and ask before writing. */
   readonly environment: Setting<Environment>;
   readonly base_url: Setting<string>;
+  /**
+   * Where requests are sent. The base URL is judged by the first call; later ones return the same.
+   *
+   * @throws InvalidInputError for a base URL to which nothing may be sent
+   */
+  readonly address: () => ServiceAddress;
   readonly tenant_code: Setting<string>;
   readonly channel: Setting<string>;
   readonly app_key: Setting<string>;
@@ -38,6 +45,7 @@ export interface Settings {
   readonly headers: HeaderSources;
   /** The module of the profile that signs in place of the recipes of `platform`. */
   readonly signing_module: string | null;
+  /** The prefix that custom keys should have (§4.2 rule 6). */
   readonly key_prefix: string | null;
   /** PEM file of certificate authorities to trust in addition to Node's. */
   readonly ca_file: Setting<string> | null;
@@ -52,6 +60,7 @@ export interface Settings {
   readonly warnings: readonly string[];
 }
 
+/** Where the app secret is, and how it is read. */
 interface SecretSetting {
   readonly source: SecretSource;
   readonly origin: Origin;
@@ -63,6 +72,7 @@ interface SecretSetting {
   read(): Promise<Secret>;
 }
 
+/** Where settings come from, the first before the others. */
 export interface SettingSources {
   readonly flags: SettingFlags;
   readonly env: EnvironmentVariables;
@@ -83,51 +93,88 @@ type RequiredField = (typeof requestFields)[number];
  */
 export async function resolveSettings(sources: SettingSources): Promise<Settings> {
   const { given, list, profile, secret, warnings } = await chooseProfile(sources);
-  const fromProfile = <T>(value: T | undefined): Setting<T> | null =>
-    profile && value !== undefined
-      ? { value, origin: { kind: 'profile', name: profile.name } }
-      : null;
-  const find = (field: RequiredField) => given[field] ?? fromProfile(profile?.[field]);
-  const missing = requestFields.filter((field) => find(field) === null);
-  if (missing.length > 0 || secret === null)
+  const find = (field: ProfileSetting) => given[field] ?? fromProfile(profile, field);
+  const values = {
+    base_url: find('base_url'),
+    tenant_code: find('tenant_code'),
+    channel: find('channel'),
+    app_key: find('app_key'),
+  };
+  if (!isComplete(values) || secret === null) {
+    const missing = requestFields.filter((field) => values[field] === null);
     throw missingValues(missing, secret === null, list, sources.env);
-  const values = Object.fromEntries(requestFields.map((field) => [field, find(field)])) as Record<
-    RequiredField,
-    Setting<string>
-  >;
-
+  }
   const { base_url } = values;
-  const isElsewhere = profile !== null && !sameDeployment(base_url.value, profile.base_url);
+  const headers = headersFor(base_url.value, profile);
   const guarded = decideEnvironment(given, profile, base_url, list.profiles.values());
+  const allow_http = findAllowHttp(sources.flags, profile, base_url);
   return {
     profile: profile?.name ?? null,
     environment: guarded.environment,
     ...values,
+    address: addressOnce(base_url, allow_http),
     secret,
     ...(await chooseSigning(sources, given, profile)),
-    headers: isElsewhere ? {} : (profile?.headers ?? {}),
+    headers: headers.sent,
     key_prefix: profile?.key_prefix ?? null,
-    ca_file: given.ca_file ?? fromProfile(profile?.ca_file),
-    client_cert: given.client_cert ?? fromProfile(profile?.client_cert),
-    client_key: given.client_key ?? fromProfile(profile?.client_key),
-    proxy: given.proxy ?? fromProfile(profile?.proxy),
-    allow_http: findAllowHttp(sources.flags, profile, base_url),
+    ca_file: find('ca_file'),
+    client_cert: find('client_cert'),
+    client_key: find('client_key'),
+    proxy: find('proxy'),
+    allow_http,
     warnings: [
       ...misnamedVariables(sources.env),
       ...warnings,
       ...guarded.warnings,
-      ...(isElsewhere && profile?.headers
-        ? [`the headers of profile "${profile.name}" are sent to its own base URL alone`]
-        : []),
+      ...headers.warnings,
     ],
   };
 }
 
+/** The settings that flags, variables and profiles have alike. */
+type ProfileSetting = RequiredField | 'ca_file' | 'client_cert' | 'client_key' | 'proxy';
+
+function fromProfile(profile: Profile | null, field: ProfileSetting): Setting<string> | null {
+  const value = profile?.[field];
+  if (profile === null || value === undefined) return null;
+  return { value, origin: { kind: 'profile', name: profile.name } };
+}
+
+function isComplete(
+  values: Readonly<Record<RequiredField, Setting<string> | null>>,
+): values is Record<RequiredField, Setting<string>> {
+  return requestFields.every((field) => values[field] !== null);
+}
+
+/** The headers of a profile are for its own base URL alone. */
+function headersFor(
+  baseUrl: string,
+  profile: Profile | null,
+): { readonly sent: HeaderSources; readonly warnings: readonly string[] } {
+  if (profile?.headers === undefined) return { sent: {}, warnings: [] };
+  if (sameDeployment(baseUrl, profile.base_url)) return { sent: profile.headers, warnings: [] };
+  const warning = `the headers of profile "${profile.name}" are sent to its own base URL alone`;
+  return { sent: {}, warnings: [warning] };
+}
+
+/** Returns the address of a base URL, which is judged by the first call. */
+function addressOnce(
+  { value, origin }: Setting<string>,
+  allow_http: Setting<true> | null,
+): () => ServiceAddress {
+  let address: ServiceAddress | undefined;
+  return () => {
+    const permission = { allowHttp: allow_http !== null, option: '--allow-http' };
+    address ??= new ServiceAddress(value, permission, `the base URL (${describeOrigin(origin)})`);
+    return address;
+  };
+}
+
 /**
- * Whether the profile says what is loaded, sent in headers or trusted on the way: nobody else may
- * write to its file then.
+ * Whether nobody else may write to the profile file: the profile says what is loaded, sent in
+ * headers or trusted on the way.
  */
-export function isFileTrusted({
+export function needsSafeFile({
   signing_module,
   headers,
   proxy,
@@ -145,8 +192,8 @@ export function lackingHeaders({
   headers,
   platform,
 }: Pick<Settings, 'headers' | 'platform'>): string[] {
-  const given = Object.keys(headers).map((name) => name.toLowerCase());
-  return platform.value.headers.filter((name) => !given.includes(name.toLowerCase()));
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  return platform.value.headers.filter((name) => !names.includes(name.toLowerCase()));
 }
 
 /** The settings needed to sign, but not to send. */
@@ -173,12 +220,23 @@ export async function resolveSigning(sources: SettingSources): Promise<SigningSe
   };
 }
 
-async function chooseProfile(sources: SettingSources) {
+/** The profile in use, and what is known besides of the settings. */
+interface ProfileChoice {
+  /** The values of flags and variables. */
+  readonly given: GivenValues;
+  readonly list: ProfileList;
+  /** `null` if no profile is in use. */
+  readonly profile: Profile | null;
+  /** `null` if there is none. */
+  readonly secret: SecretSetting | null;
+  readonly warnings: readonly string[];
+}
+
+async function chooseProfile(sources: SettingSources): Promise<ProfileChoice> {
   const { flags, env, store } = sources;
   const given = readGivenValues(flags, env);
-  const isComplete =
-    Boolean(env[secretVariable]) && requestFields.every((field) => given[field] !== null);
-  const needsNone = given.profile === null && isComplete;
+  const hasAllValues = Boolean(env[secretVariable]) && isComplete(given);
+  const needsNone = given.profile === null && hasAllValues;
   const warnings: string[] = [];
   const list = await store.load().catch((error: unknown) => {
     if (!needsNone || !(error instanceof ProfileFileError)) throw error;
@@ -205,42 +263,45 @@ async function chooseSigning(
   { platform: file }: GivenValues,
   profile: Profile | null,
 ): Promise<Pick<Settings, 'platform' | 'signing_module'>> {
-  if (file !== null)
-    return {
-      platform: { value: await readPlatform(file.value), origin: file.origin },
-      signing_module: null,
-    };
-  const signing_module = profile?.signing_module ?? null;
+  if (file !== null) {
+    const platform = { value: await readPlatform(file.value), origin: file.origin };
+    return { platform, signing_module: null };
+  }
+  return { platform: platformOf(profile), signing_module: profile?.signing_module ?? null };
+}
+
+function platformOf(profile: Profile | null): Setting<Platform> {
   if (profile?.platform === undefined)
-    return { platform: { value: defaultPlatform, origin: { kind: 'default' } }, signing_module };
-  return {
-    platform: { value: profile.platform, origin: { kind: 'profile', name: profile.name } },
-    signing_module,
-  };
+    return { value: defaultPlatform, origin: { kind: 'default' } };
+  return { value: profile.platform, origin: { kind: 'profile', name: profile.name } };
 }
 
 /** @throws ProfileError if the profile does not exist */
 function selectProfile(list: ProfileList, named: Setting<string> | null): Profile | null {
   if (named === null) return activeProfile(list);
   const { value, origin } = named;
-  return findProfile(list, value, origin.kind === 'environment' ? origin.name : undefined);
+  if (origin.kind === 'environment') return findProfile(list, value, origin.name);
+  return findProfile(list, value);
 }
 
 function findSecret(sources: SettingSources, profile: Profile | null): SecretSetting | null {
   const { env, store } = sources;
-  const variable = { kind: 'environment', name: secretVariable } as const;
-  const source = env[secretVariable] ? variable : profile?.secret;
-  if (source === undefined) return null;
-  let secret: Promise<Secret> | undefined;
-  return {
-    source,
-    origin: source === variable ? variable : { kind: 'profile', name: profile?.name ?? '' },
-    async read() {
+  if (env[secretVariable]) {
+    const variable = { kind: 'environment', name: secretVariable } as const;
+    return { source: variable, origin: variable, read: readOnce(variable) };
+  }
+  if (profile === null) return null;
+  const { name, secret } = profile;
+  return { source: secret, origin: { kind: 'profile', name }, read: readOnce(secret) };
+
+  function readOnce(source: SecretSource): () => Promise<Secret> {
+    let read: Promise<Secret> | undefined;
+    return async () => {
       if (source.kind === 'command') store.refuseUnsafeFile();
-      secret ??= readSecret(source, env);
-      return secret;
-    },
-  };
+      read ??= readSecret(source, env);
+      return read;
+    };
+  }
 }
 
 /**
@@ -268,17 +329,22 @@ function missingValues(
     return `${title} (${flag} or ${variable})`;
   });
   if (needsSecret) missing.push(`app secret (${secretVariable})`);
-  const misnamed = misnamedVariables(env).map(
-    (warning) => `${warning[0]?.toUpperCase()}${warning.slice(1)} `,
+  const hints = misnamedVariables(env).map(
+    (warning) => `${warning[0]?.toUpperCase()}${warning.slice(1)}`,
   );
-  const isNone = list.profiles.size === 0;
-  const advice = isNone
-    ? 'Store them in a profile, which prompts for each:'
-    : 'No profile is active. Select one with -p, or for all commands:';
-  const isAll = isNone && needsSecret && fields.length === requestFields.length;
-  const message = isAll ? 'there is no profile yet' : `missing: ${missing.join(', ')}`;
-  return new CredentialError(message, {
-    hint: misnamed.join('') + (isAll ? 'Add one, which asks for each value:' : advice),
+  const hasNoProfile = list.profiles.size === 0;
+  const areAllMissing = needsSecret && fields.length === requestFields.length;
+  if (hasNoProfile && areAllMissing) {
+    hints.push('Add one, which asks for each value:');
+    return new CredentialError('there is no profile yet', {
+      hint: hints.join(' '),
+      ...selecting(list),
+    });
+  }
+  if (hasNoProfile) hints.push('Store them in a profile, which prompts for each:');
+  else hints.push('No profile is active. Select one with -p, or for all commands:');
+  return new CredentialError(`missing: ${missing.join(', ')}`, {
+    hint: hints.join(' '),
     ...selecting(list),
   });
 }

@@ -8,12 +8,8 @@ import { exitStatus } from '../../exit-status.js';
 import { printMessage } from '../../io.js';
 import { withProgress } from '../../output/progress.js';
 import { showData } from '../../output/terminal-text.js';
-import {
-  clientOptions,
-  describeProduction,
-  listKeys,
-  resolveDeployment,
-} from '../../request/deployment.js';
+import { connectTo } from '../../request/connect.js';
+import { describeProduction, listKeys, resolveDeployment } from '../../request/deployment.js';
 import { confirmDoubts, warnOfDoubts } from '../../request/doubts.js';
 import { explainFailure } from '../../request/explain-failure.late.js';
 import { revealAdvice } from '../../request/preview.js';
@@ -289,8 +285,7 @@ async function execute(
   const { context, io, options, operation, settings, source } = bulkRun;
   const { signal } = context;
   const { concurrency, rate = null, attempts, timeout, maxFailures = null } = options;
-  const client = await clientOptions(context, settings, options);
-  const sender = await context.connect({ ...client, connections: concurrency });
+  const sender = await connectTo(context, settings, options, { connections: concurrency });
   // Checked rows were asked about.
   const unchecked = total === null ? new ColumnDoubts(operation, options.types) : undefined;
   const inspect: ColumnDoubts['add'] = (line, fields) => unchecked?.add(line, fields);

@@ -6,14 +6,14 @@ import type { CallClient } from '../../../client/call/client.js';
 import { NoAnswerError, RejectedError } from '../../../client/call/errors.js';
 import { type HttpProxy, parseProxy } from '../../../client/call/proxy.js';
 import { readRequest } from '../../../client/call/request.js';
-import { isLoopback } from '../../../core/contract/base-url.js';
 import { secretDoubts } from '../../../core/contract/doubts.js';
 import type { OperationName } from '../../../core/contract/endpoints.js';
 import { quoteName } from '../../../core/contract/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../../core/contract/limits.js';
 import { ProfileFileError } from '../../../core/profiles/errors.js';
 import { describeOrigin } from '../../../core/profiles/flags-and-environment.js';
-import { selecting } from '../../../core/profiles/profile-store.js';
+import type { ProfileList } from '../../../core/profiles/profile-json.js';
+import { type ProfileStore, selecting } from '../../../core/profiles/profile-store.js';
 import { describeSecretSource, settingSecretAgain } from '../../../core/profiles/secret.js';
 import { resolveSettings, type Settings } from '../../../core/profiles/settings.js';
 import type { Secret } from '../../../core/signing/secret.js';
@@ -30,13 +30,8 @@ import {
   productionReach,
   reportOperation,
 } from '../../request/ask-platform.late.js';
-import {
-  announceProduction,
-  clientOptions,
-  loadSigning,
-  refuseUnfitUrl,
-  settingSources,
-} from '../../request/deployment.js';
+import { connectTo } from '../../request/connect.js';
+import { announceProduction, loadSigning, settingSources } from '../../request/deployment.js';
 import { describeRule, explainFailure } from '../../request/explain-failure.late.js';
 import { networkOptions, proxyOf } from '../../request/network.js';
 
@@ -60,8 +55,11 @@ export async function* findings(
   { context, options }: Invocation<ConnectionOptions>,
   seenBefore?: Settlement,
 ): AsyncGenerator<Finding> {
-  yield await checkProfileFile(context);
-  const settings = await resolveSettings(settingSources(context, options));
+  const { profiles } = context;
+  const list = await profiles.load();
+  yield checkProfileFile(profiles, list);
+  const store = { load: async () => list, refuseUnsafeFile: () => profiles.refuseUnsafeFile() };
+  const settings = await resolveSettings({ ...settingSources(context, options), store });
   await announceProduction(context.io, settings);
   yield describeSettings(settings);
   yield checkBaseUrl(settings);
@@ -70,7 +68,7 @@ export async function* findings(
   const { proxy, finding } = await checkProxy(settings, context);
   yield finding;
   const once = { ...options, attempts: 1 };
-  const client = await context.connect(await clientOptions(context, settings, once, secret));
+  const client = await connectTo(context, settings, once, { secret });
   try {
     yield checkSigning(settings, client.sign(readRequest({ code: 'self-test' })).url);
     const request = await sendRead(client, context.signal);
@@ -89,14 +87,13 @@ export async function* findings(
 }
 
 /** The profile file is readable, and private to its owner. */
-async function checkProfileFile({ profiles }: CliContext): Promise<Finding> {
-  const { path } = profiles;
-  const list = await profiles.load();
+function checkProfileFile(store: ProfileStore, list: ProfileList): Finding {
+  const { path } = store;
   const { active, profiles: all } = list;
   const file = statSync(path, { throwIfNoEntry: false });
   if (file === undefined) return { detail: `there is none: ${path}`, skipped: true };
   const unsafe = findUnsafePath(path);
-  const mode = profiles.sharedMode();
+  const mode = store.sharedMode();
   if (mode !== null) {
     throw new ProfileFileError(`${path}: other users can read it (mode ${mode})`, {
       hint: 'Restrict it:',
@@ -131,9 +128,8 @@ function adviceOf(warnings: readonly string[]): Pick<Finding, 'next'> {
 
 /** Requests may be sent to the base URL. */
 function checkBaseUrl(settings: Settings): Finding {
-  refuseUnfitUrl(settings);
+  const { url } = settings.address();
   const { base_url, allow_http, profile } = settings;
-  const url = new URL(base_url.value);
   const detail = `${base_url.value} (${describeOrigin(base_url.origin)})`;
   if (allow_http === null) return { detail };
   const effect =
@@ -164,9 +160,7 @@ async function checkProxy(
   { io }: CliContext,
 ): Promise<{ readonly proxy: HttpProxy | null; readonly finding: Finding }> {
   await networkOptions(settings, io.env);
-  const named = isLoopback(new URL(settings.base_url.value).hostname)
-    ? null
-    : proxyOf(settings, io.env);
+  const named = settings.address().isLoopback ? null : proxyOf(settings, io.env);
   if (named === null)
     return { proxy: null, finding: { detail: 'none for this host', skipped: true } };
   const proxy = parseProxy(named.address, named.name);

@@ -14,12 +14,8 @@ import { printMessage, readText, writeStyled } from '../../io.js';
 import { withProgress } from '../../output/progress.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
-import {
-  clientOptions,
-  loadSigning,
-  readSecretOf,
-  resolveDeployment,
-} from '../../request/deployment.js';
+import { connectTo } from '../../request/connect.js';
+import { loadSigning, readSecretOf, resolveDeployment } from '../../request/deployment.js';
 import type { ProbeResult } from './report.late.js';
 
 interface ProbeOptions extends ConnectionOptions {
@@ -84,10 +80,8 @@ async function runProbe(invocation: Invocation<ProbeOptions>): Promise<void> {
   const maxRequests = maxRequestsOf(user);
   await announce(invocation, settings, user, maxRequests);
   const secret = await readSecretOf(context, settings);
-  const given = await clientOptions(context, settings, { ...options, attempts: 1 }, secret);
-  // What a passback is answered with is looked at, not judged.
-  const platform = { ...given.platform, passback_union_id: 'any' as const };
-  const client = await context.connect({ ...given, platform });
+  const once = { ...options, attempts: 1 };
+  const client = await connectTo(context, settings, once, { secret, acceptsAnyUser: true });
   const { signers } = await loadSigning(context, settings);
   let sent = 0;
   const onSent = () => {
