@@ -249,8 +249,8 @@ const refused: readonly Slip[] = [
   {
     typed: file('用户ID,a\\nu001,b\\n'),
     cause: 'no column is named "union_id"; found "用户ID", "a"',
-    next: 'Name that of user IDs with --union-id-column',
-    paste: { line: 'userinfo bulk passback $d/a.csv --union-id-column 用户ID', sends: '{"a":"b"}' },
+    next: 'Nothing was sent. If that is the column, name it:\n  userinfo bulk passback',
+    paste: { sends: '{"a":"b"}' },
   },
   {
     typed: file('u001,gold\\nu002,silver\\n'),

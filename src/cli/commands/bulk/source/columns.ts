@@ -152,8 +152,10 @@ function missingColumn(
   const found = columns.slice(0, 8).map(show).join(', ');
   const message = `line ${line}: no column is named ${quoteName(required)}; found ${found}`;
   const bare = (name: string) => name.toLowerCase().replace(/[\s_-]/g, '');
-  const same = columns.find((name) => bare(name) === bare(required));
-  if (same !== undefined && option !== undefined)
-    return new RunInputError(message, 'If that is the column, name it:', option, same);
+  const likely =
+    columns.find((name) => bare(name) === bare(required)) ??
+    columns.find((name) => /id$|用户/i.test(name));
+  if (likely !== undefined && option !== undefined)
+    return new RunInputError(message, 'If that is the column, name it:', option, likely);
   return new InvalidInputError(message, { hint });
 }
