@@ -120,7 +120,8 @@ interface EventKind<Event> {
  * const log = createLog({ format: 'pretty', write: console.error, now: Date.now });
  * const service = await createService({ log });
  */
-export function createLog({ format, level = 'info', write, now }: LogOptions): Log {
+export function createLog(options: LogOptions): Log {
+  const { format, level = 'info', write, now } = options;
   const least = logLevels.indexOf(level);
   return (event) => {
     const kind = kinds[event.event] as EventKind<LogEvent>;

@@ -31,9 +31,8 @@ export function addressRanges(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [address = '', bits] = range.split('/');
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
+    if (bits === undefined) list.addAddress(address, familyOf(address));
+    else list.addSubnet(address, Number(bits), familyOf(address));
   }
   return list;
 }
@@ -41,7 +40,11 @@ export function addressRanges(ranges: readonly string[]): BlockList {
 /** Whether a text is an address of the list. */
 export function isAmong(list: BlockList, text: string): boolean {
   const address = plainAddress(text);
-  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  return list.check(address, familyOf(address));
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }
 
 /** The network of an address that counts as one client: an IPv6 client has 64 bits to itself. */

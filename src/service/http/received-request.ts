@@ -59,8 +59,9 @@ export class ParsedRequest {
     this.#body = parseBody(endpoint, exchange);
     const count = countPairs(exchange.query) + countPairs(this.#body.text);
     this.#hasTooMany = count > maxParameters;
-    this.#query = this.#hasTooMany ? [] : decodePairs(exchange.query);
-    this.#form = this.#hasTooMany ? [] : decodePairs(this.#body.text);
+    const decode = (text: string) => (this.#hasTooMany ? [] : decodePairs(text));
+    this.#query = decode(exchange.query);
+    this.#form = decode(this.#body.text);
     this.parameters = this.#parametersOfTable();
   }
 
