@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { parseFaults } from '../../src/cli/commands/serve/options.js';
 import type { FaultSettings } from '../../src/service/fault-settings.js';
 import { type Fault, faultDrawer } from '../../src/service/faults.js';
-import { createService } from '../../src/service/index.js';
 import { runService, user } from '../support/running-service.js';
 
 const settings: FaultSettings = {
@@ -45,11 +44,6 @@ describe('faults', () => {
     for (const text of ['', ...wrong.split(' ')]) {
       expect(() => parseFaults(text)).toThrow();
     }
-  });
-
-  it('are at most one for each request', async () => {
-    const both = { error: 0.6, reset: 0.3, dropAfterCommit: 0.2, seed: 1 };
-    await expect(createService({ faults: both })).rejects.toThrow('add up to 1 at most');
   });
 
   it.each([

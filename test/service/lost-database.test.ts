@@ -75,13 +75,6 @@ describe('a service whose database is lost', () => {
     }
   });
 
-  it('continues after all its connections were terminated', async () => {
-    await many(20);
-    await server.stop();
-    await server.start();
-    expect((await many(20)).every(({ code }) => code === 200)).toBe(true);
-  });
-
   it('counts it for its metrics, also where nobody asks for anything else', async () => {
     const problems = async () => {
       const metrics = await (await fetch(`${running.service.url}/metrics`)).text();

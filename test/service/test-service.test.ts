@@ -6,7 +6,6 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError, UserInfoClient } from '../../src/index.js';
 import { createService, createTestService, useTestService } from '../../src/service/index.js';
 import { deploymentVariables, Machine } from '../support/cli.js';
-import { draftRead, send } from '../support/foreign-client.js';
 import { tcpServer } from '../support/raw-server.js';
 
 /** A file of the built package. */
@@ -86,17 +85,6 @@ describe('the test service', () => {
       expect(data.extension_info).toEqual({ acme_level: 'gold', acme_n: '5', kept: '1' });
     });
     expect(service.requests.map(({ answer }) => answer)).toContain(null);
-  });
-
-  it('refuses an app key that cannot be stored as the service does', async () => {
-    const { clientOptions } = service;
-    const app = {
-      tenant_code: clientOptions.tenantCode,
-      channel: clientOptions.channel,
-      secret: 's',
-    };
-    const { envelope } = await send(service.url, draftRead({ ...app, app_key: 'a\0' }, 'c'));
-    expect(envelope.code).toBe(40002);
   });
 
   it('answers as a stub says, for good or a number of times', async () => {
@@ -277,20 +265,6 @@ describe('the test service', () => {
       'hooks that are none',
       () => useTestService({ beforeAll: it } as never),
       'beforeEach is missing',
-    ],
-    [
-      'a share as text',
-      () => {
-        service.faults = { error: '0.1' as never, seed: 1 };
-      },
-      'a share is a number',
-    ],
-    [
-      'latency as text',
-      () => {
-        service.faults = { latencyMs: { min: '1', max: '2' } as never, seed: 1 };
-      },
-      'latencyMs has a min',
     ],
     [
       'an option that there is not',

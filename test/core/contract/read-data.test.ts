@@ -100,6 +100,9 @@ describe('data of a read', () => {
     expect(devices('location_info')?.[0]).toEqual(location);
     expect(devices('location_info', 'device_info')?.[0]).toEqual({ ...device, ...location });
     expect(devices('device_token')).toEqual([]);
+    const both = ['device_info', 'location_info'];
+    const named = readData(record, both, ['location_info'], defaultPlatform);
+    expect(Object.keys(named)).toEqual(['union_id', 'location_info']);
   });
 
   it('returns as text exactly the values that can be a primary key', () => {

@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../../src/core/contract/errors.js';
 import type { UserRecord } from '../../../src/core/contract/user-record.js';
 import { defaultRecipes } from '../../../src/core/signing/presets.js';
-import { type Admin, createService, NotFoundError, openAdmin } from '../../../src/service/index.js';
-import { draftPassback, send } from '../../support/foreign-client.js';
+import { type Admin, NotFoundError, openAdmin } from '../../../src/service/index.js';
 import { freshDatabase } from '../../support/fresh-database.js';
 import { all, tenant, user } from '../../support/running-service.js';
 
@@ -160,7 +159,7 @@ describe('the users', () => {
     await expect(lost.putUsers(records())).rejects.toThrow('the database is closed');
     expect(await all(beside.listUsers({ tenantCode: tenant }))).toHaveLength(5000);
     expect(await all(beside.listAudit())).toMatchObject([
-      { action: 'user list' },
+      { action: 'user list', actor: userInfo().username },
       { subject: '5000 users' },
     ]);
     await beside.close();
@@ -252,31 +251,4 @@ describe('missing apps, users and codes', () => {
     await expect(ask()).rejects.toThrow(NotFoundError);
     await expect(ask()).rejects.toMatchObject({ resultCode });
   });
-});
-
-it('works beside a service that uses the same file', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'userinfo-admin-'));
-  const database = join(folder, 'shared.db');
-  const service = await createService({ database });
-  const beside = await openAdmin({ database });
-  const { app_secret, ...app } = await beside.createApp({ tenantCode: tenant, channel: 'web' });
-  await beside.putUser(user('u1'));
-  const passback = (secret: string) =>
-    send(
-      service.url,
-      draftPassback({ ...app, secret }, { union_id: 'u1', user_info: '{"a":"b"}' }),
-    );
-  const old = app_secret.reveal();
-  expect((await passback(old)).envelope.code).toBe(200);
-  const rotated = await beside.rotateSecret({ appKey: app.app_key });
-  expect((await passback(old)).envelope.code).toBe(40102);
-  expect((await passback(rotated.app_secret.reveal())).envelope.code).toBe(200);
-  expect((await beside.getUser({ tenantCode: tenant, unionId: 'u1' })).extension_info).toEqual({
-    a: 'b',
-  });
-  await beside.removeApp({ appKey: app.app_key });
-  expect((await passback(old)).envelope.code).toBe(40101);
-  await beside.close();
-  await service.close();
-  await rm(folder, { recursive: true });
 });

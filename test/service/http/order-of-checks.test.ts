@@ -117,14 +117,6 @@ describe('a passback', () => {
   ])('is answered with %i for %j', async (code, form) => {
     expectRefusal(await running.passback(form), code);
   });
-
-  it.each(
-    String.raw`{} [] 1 text {"a":[]} {"a":{}} {"a":1,"a":2} {"":1} {"a":"\u0000"} {"a":"\ud800"}`.split(
-      ' ',
-    ),
-  )('is answered with 40004 for a user_info of %s', async (user_info) => {
-    expectRefusal(await running.passback({ union_id: 'u1', user_info }), 40004);
-  });
 });
 
 describe('a read', () => {

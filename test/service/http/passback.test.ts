@@ -26,71 +26,6 @@ describe('a passback (§4.2)', () => {
     expect([status, text]).toEqual([200, '{"code":200,"msg":"ok","data":{"union_id":"u1"}}']);
   });
 
-  it('stores each key in its place, and removes keys that are null', async () => {
-    await put('u2', {
-      basic_info: { id_card: 'old', chat_sex: '1' },
-      extension_info: { gone: 'x' },
-    });
-    const passed = {
-      mobile: '13800138000',
-      mobile_district_code: '86',
-      id_card: null,
-      device_token: 't1',
-      gps: '120.1,30.2',
-      gone: null,
-      name: '张三/李四',
-      vip: true,
-    };
-    await running.passback({ union_id: 'u2', user_info: JSON.stringify(passed) });
-    expect(await get('u2')).toEqual(
-      user('u2', {
-        basic_info: { chat_sex: '1', mobile: '13800138000' },
-        extension_info: { name: '张三/李四', vip: 'true' },
-        login_device_info: [{ device_token: 't1' }],
-        mobile_district_code: '86',
-        gps: '120.1,30.2',
-      }),
-    );
-  });
-
-  it('finds the user by primary key, whatever its JSON type', async () => {
-    await put('u3', { extension_info: { number: '3003' } });
-    const byNumber = await running.passback({
-      primary_key: 'number',
-      user_info: '{"number":3003,"a":1}',
-    });
-    expect(byNumber.envelope.data).toEqual({ union_id: 'u3' });
-    const byText = await running.passback({
-      primary_key: 'number',
-      user_info: '{"number":"3003","a":2}',
-    });
-    expect(byText.envelope.data).toEqual({ union_id: 'u3' });
-    const other = await running.passback({
-      primary_key: 'number',
-      user_info: '{"number":"3003.0"}',
-    });
-    expect(other.envelope.code).toBe(40401);
-  });
-
-  it('uses union_id if both are sent', async () => {
-    await put('u4');
-    await put('u5', { extension_info: { seat: '5' } });
-    const { envelope } = await running.passback({
-      union_id: 'u4',
-      primary_key: 'seat',
-      user_info: '{"seat":"5","b":"c"}',
-    });
-    expect(envelope.data).toEqual({ union_id: 'u4' });
-    expect((await get('u5')).extension_info).toEqual({ seat: '5' });
-  });
-
-  it('creates no user', async () => {
-    expect(
-      (await running.passback({ union_id: 'nobody', user_info: '{"a":"b"}' })).envelope.code,
-    ).toBe(40401);
-    await expect(get('nobody')).rejects.toMatchObject({ resultCode: 40401 });
-  });
-
   it("reaches no other tenant's user", async () => {
     await put('u6');
     const stranger = await createAppKeys(running.service, 'other');
@@ -149,15 +84,6 @@ describe('a passback (§4.2)', () => {
     },
   );
 
-  it('matches no user by an empty value, true or false', async () => {
-    await put('u10', { basic_info: { mobile: '' }, extension_info: { member: 'true' } });
-    const by = (primary_key: string, user_info: string) =>
-      running.passback({ primary_key, user_info });
-    expect((await by('mobile', '{"mobile":"","level":"gold"}')).envelope.code).toBe(40006);
-    expect((await by('member', '{"member":true,"level":"gold"}')).envelope.code).toBe(40006);
-    expect((await by('member', '{"member":"true"}')).envelope.data).toEqual({ union_id: 'u10' });
-  });
-
   it('refuses a record larger than 16 KiB', async () => {
     await put('u11');
     const pass = (key: string, length: number) =>
@@ -178,17 +104,6 @@ describe('a passback (§4.2)', () => {
     await expect(put('u12', { extension_info: { a: 'x'.repeat(16_384) } })).rejects.toMatchObject({
       resultCode: 41301,
     });
-  });
-
-  it('loses no key of concurrent passbacks to one user', async () => {
-    await put('u8');
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, i) =>
-        running.passback({ union_id: 'u8', user_info: `{"key${i}":${i}}` }),
-      ),
-    );
-    expect(answers.map(({ envelope }) => envelope.code)).toEqual(Array(50).fill(200));
-    expect(Object.keys((await get('u8')).extension_info)).toHaveLength(50);
   });
 });
 

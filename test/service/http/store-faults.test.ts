@@ -66,15 +66,6 @@ describe('the service over a failing store', () => {
     expect(await stored()).toBe('4');
   });
 
-  it('reports a full disk, and continues once there is room', async () => {
-    const [pages] = await driver.read((sql) => sql.all('PRAGMA store.page_count'));
-    await driver.read((sql) => sql.all(`PRAGMA store.max_page_count = ${pages?.page_count}`));
-    expectUnavailable(await passback('x'.repeat(15_000)), 'the database or its disk is full');
-    await driver.read((sql) => sql.all('PRAGMA store.max_page_count = 1000000'));
-    expect((await passback('y'.repeat(15_000))).status).toBe(200);
-    expect(await stored()).toBe('y'.repeat(15_000));
-  });
-
   it('reports a read-only database, and continues once it is writable', async () => {
     // As a file that is opened without the right to write: that connection stays so, and another
     // one has to be opened.
@@ -88,17 +79,6 @@ describe('the service over a failing store', () => {
     expect((await health()).status).toBe(503);
     expect((await passback()).status).toBe(200);
     await expect.poll(async () => (await health()).status).toBe(200);
-  });
-
-  it('stores none of many users if it cannot store one', async () => {
-    const users = [user('u2'), user('u3')];
-    await driver.read((sql) => sql.run('PRAGMA query_only = 1'));
-    await expect(service.admin.putUsers(users)).rejects.toThrow('the database is read-only');
-    await driver.read((sql) => sql.run('PRAGMA query_only = 0'));
-    const found: string[] = [];
-    for await (const { union_id } of service.admin.listUsers({ tenantCode: tenant }))
-      found.push(union_id);
-    expect(found).toEqual(['u1']);
   });
 
   it('reports a database that was closed', async () => {
@@ -150,39 +130,4 @@ it('logs a problem at once, and its repetitions with a count', async () => {
   // The first one, at most two in each second, and the rest when it is closed.
   expect(logged.length).toBeLessThanOrEqual(4 + 2 * seconds);
   expect(logged.reduce((count, { repeats = 1 }) => count + repeats, 0)).toBe(12);
-});
-
-it('purges expired rows of an inactive tenant', async () => {
-  const expired = ['nonces', 'codes'].map((table) => `SELECT expires_at FROM ${table}`);
-  const left = async () =>
-    (await driver.read((sql) => sql.all(expired.join(' UNION ALL ')))).length;
-  await passback();
-  await service.admin.issueCode({ tenantCode: tenant, unionId: 'u1' });
-  await driver.write((sql) => sql.run('UPDATE nonces SET expires_at = 1000'));
-  await driver.write((sql) => sql.run('UPDATE codes SET expires_at = 1000'));
-  expect(await left()).toBe(2);
-  await service.close();
-  driver = await database.open();
-  service = await startService(await createStore(driver), checkSettings({}), {
-    now: Date.now,
-    steadyNow: () => performance.now(),
-  });
-  await expect.poll(left).toBe(0);
-});
-
-it('answers /healthz from one probe per second, whatever the load', async () => {
-  const probes = async () => {
-    const [row] = await driver.read((sql) =>
-      sql.all("SELECT value FROM service_state WHERE name = 'health'"),
-    );
-    return Number(row?.value);
-  };
-  const started = performance.now();
-  const pages = await driver.read((sql) => sql.all('PRAGMA store.page_count'));
-  for (let round = 0; round < 10; round++) {
-    const answers = await Promise.all(Array.from({ length: 20 }, health));
-    for (const answer of answers) expect(answer.status).toBe(200);
-  }
-  expect(await probes()).toBeLessThanOrEqual(1 + (performance.now() - started) / 1000);
-  expect(await driver.read((sql) => sql.all('PRAGMA store.page_count'))).toEqual(pages);
 });

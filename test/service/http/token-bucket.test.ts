@@ -7,7 +7,6 @@ import {
   draftRead,
   fetchAnswer,
   send,
-  signDraft,
 } from '../../support/foreign-client.js';
 import {
   createAppKeys,
@@ -156,21 +155,6 @@ describe('the rate limit of a service', () => {
       statuses.push(await statusOf(address));
     await behind.service.close();
     expect(statuses).toEqual([404, 404, 429, 404, 404, 404, 404, 404]);
-  });
-
-  it('explains no signature that is the secret itself, sent by mistake', async () => {
-    const { app, log, service } = running;
-    const { target, body } = signDraft(passback(app));
-    const url = new URL(target, service.url);
-    url.searchParams.set('app_sign', app.secret);
-    const answer = await fetchAnswer(String(url), {
-      method: 'PUT',
-      body: new URLSearchParams(body ?? ''),
-    });
-    expect(answer.envelope.code).toBe(40102);
-    const rejected = () => log.find(({ event }) => event === 'signature_rejected');
-    await expect.poll(rejected).toMatchObject({ signature: 'app_sign', received: '<secret>' });
-    expect(JSON.stringify(log)).not.toContain(app.secret);
   });
 
   it('does not delay apps because of unauthenticated requests, and limits explanations', async () => {
