@@ -3,21 +3,19 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { compileRecipe } from '../../src/core/signing/compile-recipe.js';
 import type { LanguageName } from '../../src/core/signing/digest-algorithms.js';
 import type { Recipe } from '../../src/core/signing/recipe.js';
+import { formatRecipe } from '../../src/core/signing/recipe-json.js';
 import type { SignableRequest } from '../../src/core/signing/request.js';
-import { exportRule, languages } from '../../src/lab/export/export.js';
+import { exportFunctions, languages } from '../../src/lab/export/export.js';
 import { isProgram } from './programs.js';
 
 /** A request that an exported rule signs. */
 export interface ExportedCall {
-  /** The folder of the rule. */
-  readonly module: string;
+  /** The function of the rule. */
+  readonly rule: string;
   readonly request: SignableRequest;
   readonly secret: string;
-  /** Whether the exported rule takes the URL with its query. */
-  readonly usesQuery?: boolean | undefined;
 }
 
 /** How the rules of a language are built and run in one process. */
@@ -25,10 +23,12 @@ interface Runner {
   /** The programs that it needs. */
   readonly needs: readonly string[];
   readonly driver: string;
+  /** The folder of the file with all rules. */
+  readonly folder?: string;
   /** Changes an exported file so that it can stand beside others. */
   readonly place?: (code: string, module: string) => string;
-  /** The driver for these modules. */
-  readonly fill?: (driver: string, modules: readonly string[]) => string;
+  /** The line of the driver that names a function. */
+  readonly entry?: (rule: string) => string;
   /** Commands in the folder; the last one reads the calls. */
   readonly commands: readonly (readonly string[])[];
   /** A linter that every installation has, for the folders of rules and their tests. */
@@ -36,8 +36,8 @@ interface Runner {
   /** Runs the test in a folder, where the linter has compiled it. */
   readonly test?: (folder: string) => string;
   /**
-   * A program that calls `signed_query` of a pair, and prints `NAME=VALUE` lines; as which file,
-   * and how it runs after the linter.
+   * A program that calls `signed_request` of a pair, and prints `SENT METHOD URL BODY`; as which
+   * file, and how it runs after the linter.
    */
   readonly caller: { readonly program: string; readonly as?: string; readonly run: string };
 }
@@ -47,9 +47,6 @@ export const asExported = 'signing';
 
 const project = join(import.meta.dirname, '..', '..');
 const programs = join(project, 'test', 'lab', 'export', 'exported');
-
-const list = (modules: readonly string[], line: (module: string) => string) =>
-  modules.map(line).join('\n');
 
 export const runners: Readonly<Record<LanguageName, Runner>> = {
   javascript: {
@@ -78,13 +75,14 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
     needs: ['java', 'javac'],
     driver: 'Driver.java',
     place: (code, module) => code.replace('package signing;', `package ${module};`),
-    fill: (driver, modules) =>
-      driver.replace(
-        '/* rules */',
-        list(modules, (name) => `rules.put("${name}", ${name}.Signature::sign);`),
-      ),
+    folder: 'signing',
+    entry: (rule) => `rules.put("${rule}", signing.Signature::${rule});`,
     commands: [
-      ['sh', '-c', 'javac -encoding US-ASCII -Xlint:all -Werror Driver.java */Signature.java'],
+      [
+        'sh',
+        '-c',
+        'javac -encoding US-ASCII -Xlint:all -Werror Driver.java signing/Signature.java',
+      ],
       ['java', 'Driver'],
     ],
     lint: 'javac -encoding US-ASCII -Xlint:all -Werror -d . */*.java',
@@ -95,13 +93,9 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
     needs: ['mcs', 'mono'],
     driver: 'Driver.cs',
     place: (code, module) => code.replace('namespace Signing', `namespace ${module}`),
-    fill: (driver, modules) =>
-      driver.replace(
-        '/* rules */',
-        list(modules, (name) => `rules["${name}"] = ${name}.Signature.Sign;`),
-      ),
+    entry: (rule) => `rules["${rule}"] = Signing.Signature.${rule.toUpperCase()};`,
     commands: [
-      ['sh', '-c', 'mcs -warn:4 -warnaserror -out:driver.exe Driver.cs */Signature.cs'],
+      ['sh', '-c', 'mcs -warn:4 -warnaserror -out:driver.exe Driver.cs Signature.cs'],
       ['mono', 'driver.exe'],
     ],
     lint: 'mcs -warn:4 -warnaserror -target:library -out:lint.dll */Signature.cs */SignatureTest.cs',
@@ -113,21 +107,13 @@ export const runners: Readonly<Record<LanguageName, Runner>> = {
   go: {
     needs: ['go'],
     driver: 'driver.go.txt',
-    fill: (driver, modules) =>
-      driver
-        .replace(
-          '/* imports */',
-          list(modules, (name) => `${name} "signing/${name}"`),
-        )
-        .replace(
-          '/* rules */',
-          list(modules, (name) => `"${name}": ${name}.Sign,`),
-        ),
+    folder: 'rules',
+    entry: (rule) => `"${rule}": signature.${rule.toUpperCase()},`,
     commands: [
       [
         'sh',
         '-c',
-        'mv driver.go.txt driver.go; echo module signing > go.mod; ! gofmt -d r* | grep . && go build -o driver .',
+        'mv driver.go.txt driver.go; echo module signing > go.mod; ! gofmt -d rules | grep . && go build -o driver .',
       ],
       ['./driver'],
     ],
@@ -208,12 +194,14 @@ export class ExportedFiles implements Disposable {
       : this.run(test(folder));
   }
 
-  /** The query that the rules of a pair sign. */
-  async call(): Promise<(readonly [name: string, value: string])[]> {
+  /** The request that the rules of a pair make. */
+  async call(): Promise<{ readonly method: string; readonly url: string; readonly body: string }> {
     const { stdout, stderr } = await this.run(runners[this.#language].caller.run, asExported);
-    const lines = [...stdout.matchAll(/^(\w+)=(.*?)\r?$/gm)];
-    if (lines.length === 0) throw new Error(stderr + stdout);
-    return lines.map(([, name = '', value = '']) => [name, value]);
+    const [, method, url, body] = /^SENT (\S+) (\S+) (\S*)\r?$/m.exec(stdout) ?? [];
+    if (method === undefined || url === undefined || body === undefined) {
+      throw new Error(stderr + stdout);
+    }
+    return { method, url, body };
   }
 
   [Symbol.dispose](): void {
@@ -221,39 +209,44 @@ export class ExportedFiles implements Disposable {
   }
 }
 
-/** Exported rules of one language, each in a folder of its own. */
+/** Exported rules of one language in one file, which is compiled once. */
 export class ExportedRules implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'userinfo-exported-'));
   readonly #language: LanguageName;
-  /** By their code: a rule that is exported again is not compiled again. */
-  readonly #modules = new Map<string, string>();
+  /** By function; a rule that is exported again is none. */
+  readonly #recipes = new Map<string, Recipe>();
+  readonly #names = new Map<string, string>();
 
   constructor(language: LanguageName) {
     this.#language = language;
   }
 
-  /** @throws RecipeError for what the language cannot express */
-  add(recipe: Recipe, from = 'a test'): string {
-    const { place = (code) => code } = runners[this.#language];
-    const signing = { kind: 'one', recipe, signer: compileRecipe(recipe) } as const;
-    const code = exportRule(signing, this.#language, { from });
-    const known = this.#modules.get(code);
+  /** The function of a rule. */
+  add(recipe: Recipe): string {
+    const key = JSON.stringify(formatRecipe(recipe));
+    const known = this.#names.get(key);
     if (known !== undefined) return known;
-    const module = `r${this.#modules.size}`;
-    mkdirSync(join(this.folder, module));
-    writeFileSync(
-      join(this.folder, module, languages[this.#language].files.rule),
-      place(code, module),
-    );
-    this.#modules.set(code, module);
-    return module;
+    const name = `r${this.#names.size}`;
+    this.#names.set(key, name);
+    this.#recipes.set(name, recipe);
+    return name;
   }
 
-  /** The signature of each call; an error where the rule ends with one. */
-  async sign(calls: readonly ExportedCall[]): Promise<(string | Error)[]> {
-    const { driver, fill = (code) => code, commands } = runners[this.#language];
-    const code = readFileSync(join(programs, driver), 'utf8');
-    writeFileSync(join(this.folder, driver), fill(code, [...this.#modules.values()]));
+  /**
+   * The signature of each call; an error where the rule ends with one.
+   *
+   * @throws RecipeError for what the language cannot express
+   */
+  async sign(calls: readonly ExportedCall[], from: string): Promise<(string | Error)[]> {
+    const { driver, folder = '.', entry = () => '', commands } = runners[this.#language];
+    const entries = [...this.#recipes.keys()].map(entry).join('\n');
+    const code = readFileSync(join(programs, driver), 'utf8').replace('/* rules */', entries);
+    writeFileSync(join(this.folder, driver), code);
+    mkdirSync(join(this.folder, folder), { recursive: true });
+    writeFileSync(
+      join(this.folder, folder, languages[this.#language].files.rule),
+      exportFunctions(Object.fromEntries(this.#recipes), this.#language, { from }),
+    );
     const input = calls.map((call) => `${lineOf(call)}\n`).join('');
     let printed = '';
     for (const [index, command] of commands.entries()) {
@@ -279,19 +272,12 @@ export class ExportedRules implements Disposable {
   }
 }
 
-function lineOf({ module, request, secret, usesQuery }: ExportedCall): string {
+function lineOf({ rule, request, secret }: ExportedCall): string {
   const { method, params, query, body } = request;
-  const url = usesQuery ? `${request.url}?${query ?? ''}` : request.url;
-  const pairs = (list: readonly (readonly string[])[]) =>
-    list.map((pair) => pair.map(units).join('=')).join(',');
-  const texts = [method, url].map(units);
-  const given = [
-    ...texts,
-    body === null ? '-' : units(body),
-    units(secret),
-    pairs(params.map(([name, value]) => [name, value])),
-  ];
-  return [module, ...given].join(' ');
+  const url = query === undefined ? request.url : `${request.url}?${query}`;
+  const pairs = params.map(([name, value]) => [name, value].map(units).join('=')).join(',');
+  const sent = body === null ? '-' : units(body);
+  return [rule, units(method), units(url), sent, units(secret), pairs].join(' ');
 }
 
 /** The UTF-16 units of a text in hex: no language has to decode anything else. */

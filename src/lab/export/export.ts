@@ -1,4 +1,6 @@
+import { endpointNamed, endpoints, type OperationName } from '../../core/contract/endpoints.js';
 import {
+  type Signers,
   type SigningChoice,
   signaturesOf,
   signBoth,
@@ -14,10 +16,12 @@ import {
   withoutParams,
 } from '../../core/signing/request.js';
 import { Secret } from '../../core/signing/secret.js';
+import type { Signer } from '../../core/signing/signer.js';
+import { encodePairs } from '../../core/support/percent-encoding.js';
 import { type Language, languages } from './languages.js';
 import { operationsOf } from './operations.js';
 import testRequests from './test-requests.json' with { type: 'json' };
-import { type ExportedCase, type ExportedRule, Writer } from './writer.js';
+import { type ExportedCase, type ExportedRequest, type ExportedRule, Writer } from './writer.js';
 
 export { languages } from './languages.js';
 
@@ -55,7 +59,22 @@ export function exportTest(
 ): string {
   rulesOf(signing); // refuses a module
   const header = comment(languages[name], [...origin(source), `Run: ${languages[name].run}`]);
-  return new Writer(name).cases(casesOf(signing), header);
+  const requests = signing.kind === 'one' ? [] : requestsOf(signing.signers);
+  return new Writer(name).test(casesOf(signing), requests, header);
+}
+
+/**
+ * Any number of rules as one file, each a function by its name.
+ *
+ * @throws RecipeError for what the language cannot express
+ */
+export function exportFunctions(
+  recipes: Readonly<Record<string, Recipe>>,
+  name: LanguageName,
+  source: ExportSource,
+): string {
+  const rules = Object.entries(recipes).map(([rule, recipe]) => ruleOf(rule, recipe));
+  return new Writer(name).rules(rules, comment(languages[name], origin(source)));
 }
 
 /** @throws RecipeError where a module signs */
@@ -63,17 +82,19 @@ function rulesOf(signing: SigningChoice): ExportedRule[] {
   const recipes: Readonly<Record<string, Recipe | null>> =
     signing.kind === 'one' ? { sign: signing.recipe } : signing.recipes;
   return Object.entries(recipes).map(([name, recipe]) => {
-    if (recipe === null) {
-      throw new RecipeError(
-        name,
-        'is signed by a module, which is a program and no recipe',
-        'Translate the module by hand.',
-      );
-    }
-    const parts = partsOf(recipe);
-    const usesQuery = parts.allTokens.some(({ source }) => source === 'query');
-    return { name, usesQuery, operations: operationsOf(parts, usesQuery) };
+    if (recipe !== null) return ruleOf(name, recipe);
+    throw new RecipeError(
+      name,
+      'is signed by a module, which is a program and no recipe',
+      'Translate the module by hand.',
+    );
   });
+}
+
+function ruleOf(name: string, recipe: Recipe): ExportedRule {
+  const parts = partsOf(recipe);
+  const usesQuery = parts.allTokens.some(({ source }) => source === 'query');
+  return { name, usesQuery, operations: operationsOf(parts) };
 }
 
 function origin({ from, fits = 1 }: ExportSource): string[] {
@@ -130,17 +151,98 @@ function filledFor(
   const isOne = signing.kind === 'one';
   const request = isOne ? withoutParams(given, ['app_sign']) : given;
   const signers = isOne ? [signing.signer] : Object.values(signing.signers);
-  const missing = new Set(signers.flatMap((signer) => signer.explain(request, secret).missing));
-  const named = [...missing].filter((token) => token.startsWith('$param:'));
-  const added = named.map((token): Param => {
-    const name = token.slice('$param:'.length);
-    return [name, `value of ${name}`];
-  });
-  const filled = { ...request, params: [...request.params, ...added] };
+  const filled = { ...request, params: [...request.params, ...missingParams(signers, request)] };
   return isOne
     ? filled
     : withAppSign(filled, signBoth(signing.signers, filled, secret).app_sign.digest);
 }
+
+/** Parameters that rules name and a request lacks. */
+function missingParams(signers: readonly Signer[], request: SignableRequest): NamedText[] {
+  const secret = new Secret(testSecret);
+  const missing = new Set(signers.flatMap((signer) => signer.explain(request, secret).missing));
+  const named = [...missing].filter((token) => token.startsWith('$param:'));
+  return named.map((token) => {
+    const name = token.slice('$param:'.length);
+    return [name, `value of ${name}`];
+  });
+}
+
+/** A read and a passback, as both rules together sign them. */
+function requestsOf(signers: Signers): ExportedRequest[] {
+  return endpoints.map(({ operation }) => {
+    const { query, fields } = sentRequests[operation];
+    const filled = [
+      ...query,
+      ...missingParams(Object.values(signers), ofOperation(operation, query, fields)),
+    ];
+    return signedRequest(signers, operation, filled, fields);
+  });
+}
+
+type NamedText = readonly [name: string, value: string];
+type Pairs = readonly NamedText[];
+
+/** What `signed_request` of a language makes of an operation. */
+export function signedRequest(
+  signers: Signers,
+  operation: OperationName,
+  query: Pairs,
+  fields: Pairs,
+  secret = testSecret,
+): ExportedRequest {
+  const request = ofOperation(operation, query, fields);
+  const { method, body } = request;
+  const { app_sign, sign } = signBoth(signers, request, new Secret(secret));
+  const sent = [...query, ['app_sign', app_sign.digest], ['sign', sign.digest]] as const;
+  const url = `${request.url}?${encodePairs(sent)}`;
+  return {
+    title: operation,
+    operation,
+    baseUrl,
+    query,
+    fields,
+    secret,
+    sent: { method, url, body },
+  };
+}
+
+function ofOperation(operation: OperationName, query: Pairs, fields: Pairs): SignableRequest {
+  const { method, path } = endpointNamed[operation];
+  // The place of the new signature is behind the query.
+  const inQuery: Pairs = [...query, ['app_sign', '']];
+  return {
+    method,
+    url: baseUrl + path,
+    query: encodePairs(inQuery),
+    params: [...inQuery, ...fields.map(([name, value]): Param => [name, value, 'form'])],
+    body: fields.length === 0 ? null : encodePairs(fields),
+  };
+}
+
+const baseUrl = 'https://api.example.com';
+
+const common: Pairs = [
+  ['tenant_code', 'acme'],
+  ['app_key', 'throw-away-key'],
+  ['channel', 'web'],
+  ['random', 'k3J9xQ2mVb7T'],
+  ['timestamp', '1700000000'],
+];
+
+const sentRequests: Readonly<Record<OperationName, Record<'query' | 'fields', Pairs>>> = {
+  read: {
+    query: [...common, ['code', "c-1/+ ~*!'()"], ['info_name', 'mobile,level']],
+    fields: [],
+  },
+  passback: {
+    query: common,
+    fields: [
+      ['union_id', 'u001'],
+      ['user_info', '{"name":"张三/李四","acme_note":"a b+c&d=e"}'],
+    ],
+  },
+};
 
 const base: readonly Param[] = [
   ['tenant_code', 'acme'],

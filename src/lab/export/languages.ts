@@ -32,6 +32,8 @@ export interface Language {
   readonly variableName: (name: string) => string;
   readonly literal: (text: string) => string;
   readonly plus: string;
+  /** Between the literals of a long text, if its formatter has another way there. */
+  readonly plusOfLiterals?: string;
   /** Around a sum in several lines, if the language wants it. */
   readonly sumBrackets?: Brackets;
   /** After the last of items that have lines of their own. */
@@ -47,6 +49,13 @@ export interface Language {
   /** Whether a rule takes all but the secret as one object, of which it names what it uses. */
   readonly takesObject?: boolean;
   readonly check: (title: SourceCode, call: SourceCode, expected: SourceCode) => SourceCode;
+  /** The body of a request without a form. */
+  readonly noForm: string;
+  readonly checkRequest: (
+    title: SourceCode,
+    call: SourceCode,
+    expected: readonly SourceCode[],
+  ) => SourceCode;
 }
 
 type Brackets = readonly [open: string, close: string];
@@ -64,6 +73,7 @@ const usual = {
   plus: ' + ',
   lastComma: '',
   nothing: 'null',
+  noForm: '""',
 } as const;
 
 const squareBrackets: Language['lists'] = {
@@ -115,6 +125,9 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     algorithms: ['"NAME"', '"NAME"'],
     rule: 'signature.NAME(',
     check: (...given) => group('self.check(', given, ')', { last: ',' }),
+    noForm: 'None',
+    checkRequest: (title, call, expected) =>
+      group('self.check_request(', [title, call, ...expected], ')', { last: ',' }),
   },
   php: {
     ...usual,
@@ -135,6 +148,9 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     algorithms: ["'NAME'", "'NAME'"],
     rule: 'NAME(',
     check: (...given) => group('$check(', given, ');'),
+    noForm: "''",
+    checkRequest: (title, call, expected) =>
+      group('$check_request(', [title, call, ...expected], ');'),
   },
   java: {
     ...usual,
@@ -163,6 +179,8 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     algorithms: ['"NAME"', '"NAME"'],
     rule: 'Signature.NAME(',
     check: (...given) => group('check(', given, ');'),
+    checkRequest: (title, call, expected) =>
+      group('checkRequest(', [title, call, ...expected], ');'),
   },
   go: {
     ...usual,
@@ -171,6 +189,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     run: 'go test signature.go signature_test.go',
     templates: { rule: goRule, test: goTest },
     indent: '\t',
+    plusOfLiterals: '+',
     publicName: pascalCase,
     literal: (text) =>
       quoted(text, (code) => (code < 0x80 ? `\\x${hex(code, 2)}` : escapeOfPoint(code))),
@@ -189,6 +208,11 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     ),
     algorithms: ['NAME', 'NAME'],
     rule: 'NAME(',
+    checkRequest: (title, call, expected) => [
+      group('checkRequest(', ['t', title, ...expected], ')(', { last: ',' }),
+      call,
+      ')',
+    ],
     check: (title, call, expected) => [
       group('check(', ['t', title, expected], ')(', { last: ',' }),
       call,
@@ -212,6 +236,9 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     rule: 'signature.NAME(',
     takesObject: true,
     check: (...given) => group('check(', given, ');', { last: ',' }),
+    noForm: 'null',
+    checkRequest: (title, call, expected) =>
+      group('checkRequest(', [title, call, ...expected], ');', { last: ',' }),
   },
   csharp: {
     ...usual,
@@ -236,6 +263,8 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     algorithms: ['NAME.Create()', 'new NAME()'],
     rule: 'Signature.NAME(',
     check: (...given) => group('Check(', given, ');'),
+    checkRequest: (title, call, expected) =>
+      group('CheckRequest(', [title, call, ...expected], ');'),
   },
 };
 

@@ -32,8 +32,8 @@ export type Operation =
   | { readonly set: 'function'; readonly variable: string; readonly value: Expression }
   | { readonly set: 'signature'; readonly value: Expression };
 
-/** The operations of a recipe; `usesQuery` is whether its URL comes with the query. */
-export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations {
+/** The operations of a recipe. Its URL may come with the query. */
+export function operationsOf(parts: RecipeParts): Operations {
   const { params: rule } = parts.recipe;
   const operations: Operation[] = [];
   const once = <T>(make: () => T): (() => T) => memoize<void, T>(make);
@@ -103,9 +103,7 @@ export function operationsOf(parts: RecipeParts, usesQuery: boolean): Operations
   });
 
   const query = once(() => set('query', call('query_of', [variable('url')])));
-  const url = once(() =>
-    usesQuery ? set('address', call('without_query', [variable('url')])) : variable('url'),
-  );
+  const url = once(() => set('address', call('without_query', [variable('url')])));
   const read = ({ source, name }: Token): Expression => {
     switch (source) {
       case 'params':

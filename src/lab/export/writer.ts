@@ -36,6 +36,17 @@ export interface ExportedCase {
   readonly signature: string;
 }
 
+/** An operation, and the request that both rules together make of it. */
+export interface ExportedRequest {
+  readonly title: string;
+  readonly operation: string;
+  readonly baseUrl: string;
+  readonly query: readonly (readonly [name: string, value: string])[];
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly secret: string;
+  readonly sent: { readonly method: string; readonly url: string; readonly body: string | null };
+}
+
 /**
  * What a language leaves out whose texts are bytes, or whose bodies and parameters have one form.
  */
@@ -61,23 +72,41 @@ export class Writer {
     const { gap } = this.#language;
     const { beginning, blocks, end } = this.#template;
     const functions = rules.map((rule) => this.#rule(rule));
-    const isPair = rules.length > 1 && rules.every(({ usesQuery }) => !usesQuery);
-    const signedQuery = isPair ? [this.#block('signed_query')] : [];
-    for (const code of signedQuery) this.#use(code);
+    const isPair = ['app_sign', 'sign'].every((name) => rules.some((rule) => rule.name === name));
+    const signedRequest = isPair ? [this.#block('signed_request')] : [];
+    for (const code of signedRequest) this.#use(code);
     const helpers = [...blocks].filter(([name]) => this.#used.has(name)).map(([, code]) => code);
-    const all = [...signedQuery, ...functions, ...helpers];
+    const all = [...signedRequest, ...functions, ...helpers];
     const start = this.#withHeader(withImports(beginning, all.join('\n')), header);
     const between = '\n'.repeat(start.endsWith('{') ? 1 : gap + 1);
     return `${start}${between}${all.join('\n'.repeat(gap + 1))}${end}\n`;
   }
 
-  cases(cases: readonly ExportedCase[], header: string): string {
+  /** The file of a test. */
+  test(
+    cases: readonly ExportedCase[],
+    requests: readonly ExportedRequest[],
+    header: string,
+  ): string {
     const { comment, templates } = this.#language;
-    const place = new RegExp(`^([ \\t]*)${comment} CASES\\n[^]*?${comment} END\\n`, 'm');
-    const filled = templates.test.replace(place, (_, margin: string) =>
-      cases.map((one) => `${margin}${written(this.#case(one), this.#language, margin)}\n`).join(''),
+    const ofRequests = new RegExp(
+      `^[ \\t]*${comment} REQUESTS\\n([^]*?)^[ \\t]*${comment} END REQUESTS\\n`,
+      'm',
     );
-    return this.#withHeader(filled, header);
+    const place = new RegExp(`^([ \\t]*)${comment} CASES\\n[^]*?${comment} END\\n`, 'm');
+    const checks = [
+      ...cases.map((one) => this.#case(one)),
+      ...requests.map((one) => this.#request(one)),
+    ];
+    const filled = templates.test
+      .replace(ofRequests, (_, helper: string) => (requests.length > 0 ? helper : ''))
+      .replace(place, (_, margin: string) =>
+        checks.map((check) => `${margin}${written(check, this.#language, margin)}\n`).join(''),
+      );
+    return this.#withHeader(
+      withImports(filled, filled.replace(/^import .*|^\t".*"$/gm, '')),
+      header,
+    );
   }
 
   #withHeader(text: string, header: string): string {
@@ -149,7 +178,7 @@ export class Writer {
   }
 
   #isReplaced(name: string): boolean {
-    return ['sign', 'app_sign', 'signed_query'].some(
+    return ['sign', 'app_sign', 'signed_request'].some(
       (one) => name === this.#language.publicName(one),
     );
   }
@@ -238,44 +267,73 @@ export class Writer {
    * A text; a long one in several, where the language joins those that stand one behind the other.
    */
   #literal(text: string): SourceCode {
-    const { literal, sumBrackets, width } = this.#language;
+    const { sumBrackets } = this.#language;
+    return sumBrackets === undefined ? this.#language.literal(text) : this.#longText(text);
+  }
+
+  /** A text that may be longer than a line, such as an address. */
+  #longText(text: string): SourceCode {
+    const { literal, sumBrackets = null, plus, plusOfLiterals = plus, width } = this.#language;
     const whole = literal(text);
-    if (sumBrackets === undefined || whole.length < width / 2) return whole;
+    if (whole.length < width * (sumBrackets === null ? 0.8 : 0.5)) return whole;
     const pieces: string[] = [];
     let piece = '';
-    for (const character of text) {
-      if (literal(piece + character).length > width / 2) {
-        pieces.push(piece);
-        piece = '';
+    // An address is broken before its parameters; what is longer, anywhere.
+    for (const part of text.match(/[?&]?[^?&]+|[?&]/g) ?? []) {
+      for (const unit of literal(part).length > width / 2 ? [...part] : [part]) {
+        if (piece !== '' && literal(piece + unit).length > width / 2) {
+          pieces.push(piece);
+          piece = '';
+        }
+        piece += unit;
       }
-      piece += character;
     }
     pieces.push(piece);
-    return group('', pieces.map(literal), '', { separator: ' ', brackets: sumBrackets });
+    const separator = sumBrackets === null ? plusOfLiterals : ' ';
+    return group('', pieces.map(literal), '', { separator, brackets: sumBrackets });
   }
 
   #case({ rule, title, method, url, params, body, secret, signature }: ExportedCase): SourceCode {
-    const { check, publicName, literal, nothing, takesObject = false, lastComma } = this.#language;
-    const name = publicName(rule);
-    const given: Record<string, SourceCode> = {
+    const { check, literal, nothing } = this.#language;
+    const call = this.#callOf(rule, secret, {
       method: literal(method),
-      url: this.#literal(url),
+      url: this.#longText(url),
       params: this.#rows(params),
-      body: body === null ? nothing : this.#literal(body),
-    };
-    const start = this.#language.rule.replace('NAME', () => name);
-    const values = takesObject
-      ? [
-          group(
-            '{ ',
-            Object.entries(given).map(([key, value]) => [`${key}: `, value]),
-            ' }',
-            { last: lastComma },
-          ),
-        ]
-      : Object.values(given);
-    const call = group(start, [...values, literal(secret)], ')', { last: lastComma });
+      body: body === null ? nothing : this.#longText(body),
+    });
     return check(this.#literal(title), call, this.#literal(signature));
+  }
+
+  #request({
+    title,
+    operation,
+    baseUrl,
+    query,
+    fields,
+    secret,
+    sent,
+  }: ExportedRequest): SourceCode {
+    const { checkRequest, literal, noForm } = this.#language;
+    const call = this.#callOf('signed_request', secret, {
+      operation: literal(operation),
+      baseUrl: literal(baseUrl),
+      query: this.#rows(query),
+      fields: this.#rows(fields),
+    });
+    return checkRequest(this.#literal(title), call, [
+      literal(sent.method),
+      this.#longText(sent.url),
+      sent.body === null ? noForm : this.#longText(sent.body),
+    ]);
+  }
+
+  /** A call of a public function, which takes the secret last. */
+  #callOf(name: string, secret: string, given: Readonly<Record<string, SourceCode>>): SourceCode {
+    const { publicName, literal, rule, takesObject = false, lastComma: last } = this.#language;
+    const start = rule.replace('NAME', () => publicName(name));
+    const members = Object.entries(given).map(([key, value]): SourceCode => [`${key}: `, value]);
+    const values = takesObject ? [group('{ ', members, ' }', { last })] : Object.values(given);
+    return group(start, [...values, literal(secret)], ')', { last });
   }
 }
 

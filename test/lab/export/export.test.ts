@@ -2,11 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import {
-  compileRecipes,
-  type SigningChoice,
-  signBoth,
-} from '../../../src/core/signing/app-signatures.js';
+import { compileRecipes, type SigningChoice } from '../../../src/core/signing/app-signatures.js';
 import { compileRecipe } from '../../../src/core/signing/compile-recipe.js';
 import {
   algorithmFacts,
@@ -20,11 +16,18 @@ import {
   type Recipe,
   RecipeError,
   type RecipeJson,
+  type SigningRecipes,
 } from '../../../src/core/signing/recipe.js';
 import { formatRecipe, parseRecipe } from '../../../src/core/signing/recipe-json.js';
 import type { Param } from '../../../src/core/signing/request.js';
 import { Secret } from '../../../src/core/signing/secret.js';
-import { exportRule, exportTest, languages, testSecret } from '../../../src/lab/export/export.js';
+import {
+  exportRule,
+  exportTest,
+  languages,
+  signedRequest,
+  testSecret,
+} from '../../../src/lab/export/export.js';
 import {
   asExported,
   type ExportedCall,
@@ -38,13 +41,23 @@ import { vectors } from '../../support/signing-corpus.js';
 import { requestOf } from '../../support/signing-requests.js';
 
 /** How many random recipes, and recipes with hostile names, each language runs. */
-const count = Number(process.env.USERINFO_TEST_EXPORT ?? 6);
+const count = 100;
 
-const pair = {
-  kind: 'pair',
-  signers: compileRecipes(defaultRecipes),
-  recipes: defaultRecipes,
-} as const;
+const pairOf = (recipes: SigningRecipes) =>
+  ({ kind: 'pair', signers: compileRecipes(recipes), recipes }) as const;
+const pair = pairOf(defaultRecipes);
+/** A pair that signs what a request has besides its parameters. */
+const whole = pairOf({
+  app_sign: parseRecipe({
+    message: ['$method', '$path', '?', '$query', '$body', '$secret'],
+    steps: ['sha256', 'slice:0:32'],
+  }),
+  sign: parseRecipe({
+    message: ['$url', '\n', '$endpoint', '\n', '$host', '$params'],
+    params: { encode: 'form-python', order: 'sent' },
+    steps: ['hmac-md5'],
+  }),
+});
 const one = (recipe: Recipe): SigningChoice => ({
   kind: 'one',
   signer: compileRecipe(recipe),
@@ -53,11 +66,10 @@ const one = (recipe: Recipe): SigningChoice => ({
 const ruleOf = (json: RecipeJson, language: LanguageName) =>
   exportRule(one(parseRecipe(json)), language, { from: 'a test' });
 
-type Signed = Omit<ExportedCall, 'module' | 'usesQuery'>;
+type Signed = Omit<ExportedCall, 'rule'>;
 
 interface Rule {
   readonly recipe: Recipe;
-  readonly from?: string | undefined;
   readonly calls: readonly Signed[];
 }
 
@@ -164,71 +176,49 @@ const codings =
   'coding=unicode_escape \\u000a|coding: utf-7 +AAo-|\\u000a|\\u0022;|\\u002a/|\\x22;'.split('|');
 const rests = ['', '//', '#', '/*', '"""', '"', "'", '}'];
 const tokenName = (text: string) => text.replace(/[{}]/g, '');
-const places: Readonly<
-  Record<string, (text: string) => { readonly from?: string; readonly json: RecipeJson }>
-> = {
-  'file or profile': (text) => ({
-    from: `the file "${text}"`,
-    json: { message: ['$params'], steps: ['md5'] },
-  }),
-  parameter: (text) => ({ json: { message: [`\${param:${tokenName(text)}}`], steps: ['md5'] } }),
-  excluded: (text) => ({
-    json: { message: ['$params'], params: { exclude: [text] }, steps: ['md5'] },
-  }),
-  ordered: (text) => ({
-    json: { message: ['$params'], params: { order: [text, 'a'] }, steps: ['md5'] },
-  }),
-  added: (text) => ({
-    json: { message: ['$params'], params: { add: { [text]: '1' } }, steps: ['md5'] },
-  }),
-  constant: (text) => ({
-    json: { message: ['$params', text.replaceAll('$', '$$$$')], steps: ['md5'] },
-  }),
+const places: Readonly<Record<string, (text: string) => RecipeJson>> = {
+  parameter: (text) => ({ message: [`\${param:${tokenName(text)}}`], steps: ['md5'] }),
+  excluded: (text) => ({ message: ['$params'], params: { exclude: [text] }, steps: ['md5'] }),
+  ordered: (text) => ({ message: ['$params'], params: { order: [text, 'a'] }, steps: ['md5'] }),
+  added: (text) => ({ message: ['$params'], params: { add: { [text]: '1' } }, steps: ['md5'] }),
+  constant: (text) => ({ message: ['$params', text.replaceAll('$', '$$$$')], steps: ['md5'] }),
   separators: (text) => ({
-    json: { message: ['$params'], params: { kvSep: text, pairSep: text }, steps: ['md5'] },
+    message: ['$params'],
+    params: { kvSep: text, pairSep: text },
+    steps: ['md5'],
   }),
 };
-
-/** Recipes whose names and texts would be code if they got out of a literal or a comment. */
-function hostileRules(language: LanguageName): Rule[] {
-  const text = fc
+const hostileText = (language: LanguageName) =>
+  fc
     .tuple(
       fc.constantFrom(...ends, ...codings),
       fc.constantFrom(...ends),
       fc.constantFrom(...rests),
     )
     .map(([start, end, rest]) => `${start}${end}${canary[language]}${rest}`);
-  const rules = fc.record({ place: fc.constantFrom(...Object.values(places)), text });
+
+/** Recipes whose names and texts would be code if they got out of a literal or a comment. */
+function hostileRules(language: LanguageName): Rule[] {
+  const rules = fc.record({
+    place: fc.constantFrom(...Object.values(places)),
+    text: hostileText(language),
+  });
   return fc.sample(rules, count).map(({ place, text }): Rule => {
-    const { from, json } = place(text);
-    const recipe = parseRecipe(json);
+    const recipe = parseRecipe(place(text));
     const own = requestOf([
       [text, text],
       [tokenName(text), '1'],
       ['a', 'b'],
     ]);
-    return {
-      recipe,
-      from,
-      calls: [{ request: own, secret: text }, ...randomCalls(recipe).slice(0, 1)],
-    };
+    const calls = [{ request: own, secret: text }, ...randomCalls(recipe).slice(0, 1)];
+    return { recipe, calls };
   });
 }
 
-/**
- * For each rule of its own file, a compiler takes as long as an interpreter for all: each runs
- * some.
- */
-const compiled: readonly LanguageName[] = ['go', 'java', 'csharp'];
-const documentedIn = (language: LanguageName) =>
-  vectors.filter(
-    (_, index) => !compiled.includes(language) || index % 8 === compiled.indexOf(language),
-  );
-
 const groups: Readonly<Record<string, (language: LanguageName) => readonly Rule[]>> = {
   presets: () => presets.map(({ recipe }) => withRandomCalls(recipe)),
-  'documented rules': (language) =>
-    documentedIn(language).map(({ recipe: json, request, secret }) => {
+  'documented rules': () =>
+    vectors.map(({ recipe: json, request, secret }) => {
       const recipe = parseRecipe(json);
       return { recipe, calls: [{ request, secret }, ...randomCalls(recipe).slice(0, 3)] };
     }),
@@ -269,9 +259,10 @@ function wellFormed<T>(value: T): T {
   return Object.fromEntries(Object.entries(value).map((entry) => entry.map(wellFormed))) as T;
 }
 
-/** With a URL that ends before its query. */
-function withoutQuery({ request, ...call }: Signed): Signed {
-  return { ...call, request: { ...request, url: request.url.replace(/\?.*$/s, '') } };
+/** With a URL that ends before its query, which is there by itself. */
+function withQuery({ request, ...call }: Signed): Signed {
+  const [url = '', ...query] = request.url.split(/[?#]/);
+  return { ...call, request: { ...request, url, query: request.query ?? query.join('') } };
 }
 
 /** Null where the secret is no key of the recipe. */
@@ -309,18 +300,17 @@ describe.each(languageNames)('%s', (name) => {
       using rules = new ExportedRules(name);
       const calls: (ExportedCall & { readonly recipe: Recipe })[] = [];
       const given = Object.values(groups).flatMap((make) => make(name));
-      for (const rule of [...given, ...helperRules(name, given)]) {
-        const module = rules.add(rule.recipe, rule.from);
-        const written = ofUtf8.includes(name) ? wellFormed(rule.calls) : rule.calls;
-        const { usesQuery } = compileRecipe(rule.recipe);
-        const taken = written.map((call) => (usesQuery ? withoutQuery(call) : call));
-        calls.push(...taken.map((call) => ({ module, recipe: rule.recipe, usesQuery, ...call })));
+      for (const { recipe, calls: own } of [...given, ...helperRules(name, given)]) {
+        const rule = rules.add(recipe);
+        const written = ofUtf8.includes(name) ? wellFormed(own) : own;
+        calls.push(...written.map((call) => ({ rule, recipe, ...withQuery(call) })));
       }
 
-      const signatures = await rules.sign(calls);
+      const [from = ''] = fc.sample(hostileText(name), 1);
+      const signatures = await rules.sign(calls, from);
       expect(existsSync(join(rules.folder, 'canary'))).toBe(false);
       expect(signatures).toHaveLength(calls.length);
-      const wrong = calls.flatMap(({ recipe, module: _, ...call }, index) => {
+      const wrong = calls.flatMap(({ recipe, rule: _, ...call }, index) => {
         const [signature, ...errors] = expectedOf(recipe, call);
         const printed = signatures[index];
         const isRight =
@@ -361,6 +351,7 @@ describe.each(languageNames)('%s', (name) => {
       files.add('template', language.templates.rule, language.templates.test);
       add(asExported, pair);
       add('one', one(named));
+      add('whole', whole);
       add('changed', pair, (code) => code.replace(/&key=(?=['"])/g, '&kez='));
       linted = await files.lint();
     }, 600_000);
@@ -371,7 +362,7 @@ describe.each(languageNames)('%s', (name) => {
     });
 
     it('have a test that succeeds, but fails for a rule that was changed', async () => {
-      for (const folder of [asExported, 'one']) {
+      for (const folder of [asExported, 'one', 'whole']) {
         expect(await files.test(folder)).toMatchObject({ status: 0 });
       }
       const changed = await files.test('changed');
@@ -379,23 +370,21 @@ describe.each(languageNames)('%s', (name) => {
       expect(changed.stdout + changed.stderr).toContain('app_sign: names that begin alike');
     });
 
-    it('have a signed_query that makes time and nonce, and signs', async () => {
+    it('have a signed_request that makes time and nonce, signs, and writes URL and body', async () => {
       const before = Math.floor(Date.now() / 1000);
-      const query = await files.call();
+      const sent = await files.call();
       const after = Math.floor(Date.now() / 1000);
-      const names = ['tenant_code', 'app_key', 'code', 'random', 'timestamp', 'app_sign', 'sign'];
+      const query = [...new URL(sent.url).searchParams];
+      const names = ['tenant_code', 'app_key', 'random', 'timestamp', 'app_sign', 'sign'];
       expect(query.map(([name]) => name)).toEqual(names);
-      const { random, timestamp, app_sign, sign } = Object.fromEntries(query);
+      const { random, timestamp } = Object.fromEntries(query);
       expect(random).toMatch(/^[0-9a-f]{16}$/);
       expect(Number(timestamp)).toBeGreaterThanOrEqual(before);
       expect(Number(timestamp)).toBeLessThanOrEqual(after);
-      const params = [...query.slice(0, 5), ['f', '1'] as const];
-      const signed = { method: 'PUT', url: 'https://h/p', params, body: null };
-      const both = signBoth(pair.signers, signed, new Secret('s'));
-      expect({ app_sign, sign }).toEqual({
-        app_sign: both.app_sign.digest,
-        sign: both.sign.digest,
-      });
+      const fields = [['f', 'c 1/2']] as const;
+      const given = signedRequest(pair.signers, 'passback', query.slice(0, 4), fields, 's').sent;
+      const url = given.url.replace('https://api.example.com', 'https://h/p');
+      expect(sent).toEqual({ ...given, url });
     });
   });
 
@@ -458,6 +447,18 @@ describe('the header', () => {
     }
   });
 
+  it('has no line and no mark of what it comes from', () => {
+    for (const name of languageNames) {
+      for (const from of fc.sample(hostileText(name), 100)) {
+        const [header = '', ...others] = exportRule(rule, name, { from })
+          .split('\n')
+          .filter((line) => line.includes('The signing rule of'));
+        expect(header).toMatch(/^(?:\/\/|#) The signing rule of [\w ."-]*, written by "userinfo /);
+        expect(others).toEqual([]);
+      }
+    }
+  });
+
   it('says that another rule may be the right one', () => {
     const code = exportRule(rule, 'go', { from: 'a search by samples', fits: 31 });
     expect(code).toContain('// 31 rules fit the samples, and this is the likeliest');
@@ -474,7 +475,7 @@ it.each(languageNames)('a module is refused: %s', (name) => {
 test('all secrets in a test are the throw-away one', () => {
   for (const name of languageNames) {
     const code = exportTest(pair, name, { from: 'a test' });
-    const cases = 2 * 10;
+    const cases = 2 * 10 + 2;
     expect(code.split(testSecret)).toHaveLength(cases + 1);
     expect(exportRule(pair, name, { from: 'a test' })).not.toContain(testSecret);
   }

@@ -2,7 +2,7 @@
 using System; // Array, ArgumentException, BitConverter, Convert, DateTimeOffset, Func, Math, StringComparer, StringComparison
 using System.Collections.Generic;
 using System.Globalization; // CharUnicodeInfo, CultureInfo, UnicodeCategory
-using System.Linq; // Any, Concat, Enumerable, OrderBy, Select, SelectMany, ToArray, ToDictionary, ToList, Where
+using System.Linq; // All, Any, Concat, Enumerable, OrderBy, Select, SelectMany, ToArray, ToDictionary, ToList, Where
 using System.Security.Cryptography; // HashAlgorithm, KeyedHashAlgorithm, RandomNumberGenerator
 using System.Text; // Encoding, StringBuilder
 using System.Text.RegularExpressions; // Regex
@@ -12,22 +12,28 @@ namespace Signing
     public static class Signature
     {
         /// <summary>
-        /// The query with random, timestamp and both signatures; fields: those of a form, which are signed too.
+        /// Method, URL and body of "read" or "passback", as they are sent. query: from tenant_code on; random and
+        /// timestamp where they are not to be new. fields: those of the form of a passback.
         /// </summary>
-        public static List<KeyValuePair<string, string>> SignedQuery(string method, string url,
+        public static string[] SignedRequest(string operation, string baseUrl,
             IEnumerable<KeyValuePair<string, string>> query, IEnumerable<KeyValuePair<string, string>> fields,
-            string body, string secret)
+            string secret)
         {
+            var isRead = operation == "read";
+            if (!isRead && operation != "passback") throw new ArgumentException(operation);
+            var method = isRead ? "GET" : "PUT";
+            var url = baseUrl + "/api/v1/server/user/" + (isRead ? "user_info_for_third" : "passback_user_info") + "?";
             var random = new byte[8];
             using (var source = RandomNumberGenerator.Create()) source.GetBytes(random);
             var signed = query.ToList();
-            signed.Add(new KeyValuePair<string, string>("random", ToHex(random)));
-            signed.Add(new KeyValuePair<string, string>("timestamp", DateTimeOffset.UtcNow.ToUnixTimeSeconds().ToString()));
-            var first = AppSign(method, url, signed.Concat(fields), body, secret);
+            AddMissing(signed, "random", ToHex(random));
+            AddMissing(signed, "timestamp", DateTimeOffset.UtcNow.ToUnixTimeSeconds().ToString());
+            var body = EncodePairs(fields);
+            var first = AppSign(method, url + EncodePairs(signed), signed.Concat(fields), body, secret);
             signed.Add(new KeyValuePair<string, string>("app_sign", first));
-            var second = Sign(method, url, signed.Concat(fields), body, secret);
+            var second = Sign(method, url + EncodePairs(signed), signed.Concat(fields), body, secret);
             signed.Add(new KeyValuePair<string, string>("sign", second));
-            return signed;
+            return new[] { method, url + EncodePairs(signed), body };
         }
 
         /// <summary>Takes the decoded parameters in the order of the request, without sign.</summary>
@@ -45,6 +51,16 @@ namespace Signing
             string body, string secret)
         {
             return Sign(method, url, parameters, body, secret);
+        }
+
+        private static void AddMissing(List<KeyValuePair<string, string>> pairs, string name, string value)
+        {
+            if (pairs.All(pair => pair.Key != name)) pairs.Add(new KeyValuePair<string, string>(name, value));
+        }
+
+        private static string EncodePairs(IEnumerable<KeyValuePair<string, string>> pairs)
+        {
+            return JoinPairs(pairs, "&", (name, value) => Rfc3986(name) + "=" + Rfc3986(value));
         }
 
         private static IEnumerable<KeyValuePair<string, string>> UpperNames(IEnumerable<KeyValuePair<string, string>> pairs)

@@ -15,6 +15,13 @@ namespace Signing
             Console.WriteLine(title + ": " + signed + " is not " + expected);
         }
 
+        // REQUESTS
+        private static void CheckRequest(string title, string[] sent, params string[] expected)
+        {
+            Check(title, string.Join("\n", sent), string.Join("\n", expected));
+        }
+
+        // END REQUESTS
         public static int Main()
         {
             // CASES

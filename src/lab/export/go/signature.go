@@ -24,24 +24,37 @@ import (
 	"unicode/utf16"
 )
 
-// SignedQuery is the query with random, timestamp and both signatures; fields: those of a form, which are signed too.
-func SignedQuery(method, url string, query, fields [][2]string, body, secret string) ([][2]string, error) {
+// SignedRequest is method, URL and body of "read" or "passback", as they are sent. query: from tenant_code on; random
+// and timestamp where they are not to be new. fields: those of the form of a passback.
+func SignedRequest(operation, baseURL string, query, fields [][2]string, secret string) (method, address, body string, err error) {
+	endpoints := map[string][2]string{
+		"read":     {"GET", "/api/v1/server/user/user_info_for_third"},
+		"passback": {"PUT", "/api/v1/server/user/passback_user_info"},
+	}
+	endpoint, known := endpoints[operation]
+	if !known {
+		return "", "", "", errors.New("no operation " + operation)
+	}
 	random := make([]byte, 8)
 	if _, err := rand.Read(random); err != nil {
-		return nil, err
+		return "", "", "", err
 	}
+	method = endpoint[0]
 	signed := append([][2]string{}, query...)
-	signed = append(signed, [2]string{"random", hex.EncodeToString(random)})
-	signed = append(signed, [2]string{"timestamp", strconv.FormatInt(time.Now().Unix(), 10)})
+	signed = addMissing(signed, "random", hex.EncodeToString(random))
+	signed = addMissing(signed, "timestamp", strconv.FormatInt(time.Now().Unix(), 10))
+	body = encodePairs(fields)
+	address = baseURL + endpoint[1] + "?"
 	params := append(append([][2]string{}, signed...), fields...)
-	signature, err := AppSign(method, url, params, body, secret)
+	signature, err := AppSign(method, address+encodePairs(signed), params, body, secret)
 	if err != nil {
-		return nil, err
+		return "", "", "", err
 	}
 	signed = append(signed, [2]string{"app_sign", signature})
 	params = append(append([][2]string{}, signed...), fields...)
-	signature, err = Sign(method, url, params, body, secret)
-	return append(signed, [2]string{"sign", signature}), err
+	signature, err = Sign(method, address+encodePairs(signed), params, body, secret)
+	signed = append(signed, [2]string{"sign", signature})
+	return method, address + encodePairs(signed), body, err
 }
 
 // Sign takes the decoded params in the order of the request, without sign.
@@ -69,6 +82,19 @@ func failing(err *error) {
 	} else if problem != nil {
 		panic(problem)
 	}
+}
+
+func addMissing(pairs [][2]string, name, value string) [][2]string {
+	for _, pair := range pairs {
+		if pair[0] == name {
+			return pairs
+		}
+	}
+	return append(pairs, [2]string{name, value})
+}
+
+func encodePairs(pairs [][2]string) string {
+	return joinPairs(pairs, "&", func(name, value string) string { return rfc3986(name) + "=" + rfc3986(value) })
 }
 
 func mapNames(pairs [][2]string, change func(string) string) [][2]string {

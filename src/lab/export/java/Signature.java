@@ -26,22 +26,30 @@ import javax.crypto.spec.SecretKeySpec;
 public final class Signature {
     private Signature() {}
 
-    /** The query with random, timestamp and both signatures; fields: those of a form, which are signed too. */
-    public static List<Map.Entry<String, String>> signedQuery(String method, String url,
-            List<Map.Entry<String, String>> query, List<Map.Entry<String, String>> fields,
-            String body, String secret) {
+    /**
+     * Method, URL and body of "read" or "passback", as they are sent. query: from tenant_code on; random and
+     * timestamp where they are not to be new. fields: those of the form of a passback.
+     */
+    public static String[] signedRequest(String operation, String baseUrl,
+            List<Map.Entry<String, String>> query, List<Map.Entry<String, String>> fields, String secret) {
+        boolean isRead = operation.equals("read");
+        if (!isRead && !operation.equals("passback")) throw new IllegalArgumentException(operation);
+        String method = isRead ? "GET" : "PUT";
+        String url = baseUrl + "/api/v1/server/user/" + (isRead ? "user_info_for_third" : "passback_user_info") + "?";
         byte[] random = new byte[8];
         new SecureRandom().nextBytes(random);
         List<Map.Entry<String, String>> signed = new ArrayList<>(query);
-        signed.add(Map.entry("random", HexFormat.of().formatHex(random)));
-        signed.add(Map.entry("timestamp", Long.toString(Instant.now().getEpochSecond())));
+        addMissing(signed, "random", HexFormat.of().formatHex(random));
+        addMissing(signed, "timestamp", Long.toString(Instant.now().getEpochSecond()));
+        String body = encodePairs(fields);
         List<Map.Entry<String, String>> params = new ArrayList<>(signed);
         params.addAll(fields);
-        Map.Entry<String, String> first = Map.entry("app_sign", appSign(method, url, params, body, secret));
-        signed.add(first);
-        params.add(signed.size() - 1, first);
-        signed.add(Map.entry("sign", sign(method, url, params, body, secret)));
-        return signed;
+        String first = appSign(method, url + encodePairs(signed), params, body, secret);
+        params.add(signed.size(), Map.entry("app_sign", first));
+        signed.add(Map.entry("app_sign", first));
+        String second = sign(method, url + encodePairs(signed), params, body, secret);
+        signed.add(Map.entry("sign", second));
+        return new String[] { method, url + encodePairs(signed), body };
     }
 
     /** params: the decoded parameters in the order of the request, without sign. */
@@ -57,6 +65,14 @@ public final class Signature {
     public static String appSign(String method, String url, List<Map.Entry<String, String>> params,
             String body, String secret) {
         return sign(method, url, params, body, secret);
+    }
+
+    private static void addMissing(List<Map.Entry<String, String>> pairs, String name, String value) {
+        if (pairs.stream().noneMatch(pair -> pair.getKey().equals(name))) pairs.add(Map.entry(name, value));
+    }
+
+    private static String encodePairs(List<Map.Entry<String, String>> pairs) {
+        return joinPairs(pairs, "&", (name, value) -> rfc3986(name) + "=" + rfc3986(value));
     }
 
     private static List<Map.Entry<String, String>> upperNames(List<Map.Entry<String, String>> pairs) {

@@ -13,6 +13,12 @@ public final class SignatureTest {
         System.out.println(title + ": " + signed + " is not " + expected);
     }
 
+    // REQUESTS
+    private static void checkRequest(String title, String[] sent, String... expected) {
+        check(title, String.join("\n", sent), String.join("\n", expected));
+    }
+
+    // END REQUESTS
     public static void main(String[] args) {
         // CASES
         check(

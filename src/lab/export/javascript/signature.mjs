@@ -2,18 +2,26 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 
 /**
- * The query with random, timestamp and both signatures; fields: those of a form, which are signed
- * too. Query and fields are objects, or [name, value] pairs.
+ * Method, URL and body of an operation, `read` or `passback`, as they are sent. query: from tenant_code
+ * on; random and timestamp where they are not to be new. fields: those of the form of a passback. Both
+ * are objects, or [name, value] pairs.
  */
-export function signedQuery({ method, url, query, fields = [], body = null }, secret) {
-  const others = pairsOf(fields);
+export function signedRequest({ operation, baseUrl, query, fields = [] }, secret) {
+  const [method, endpoint] = {
+    read: ['GET', '/api/v1/server/user/user_info_for_third'],
+    passback: ['PUT', '/api/v1/server/user/passback_user_info'],
+  }[operation];
   const signed = pairsOf(query);
-  signed.push(['random', randomBytes(8).toString('hex')]);
-  signed.push(['timestamp', String(Math.floor(Date.now() / 1000))]);
+  const lacks = (name) => signed.every(([known]) => known !== name);
+  if (lacks('random')) signed.push(['random', randomBytes(8).toString('hex')]);
+  if (lacks('timestamp')) signed.push(['timestamp', String(Math.floor(Date.now() / 1000))]);
+  const others = pairsOf(fields);
+  const body = others.length > 0 ? encodePairs(others) : null;
   for (const [name, rule] of Object.entries({ app_sign: appSign, sign })) {
+    const url = `${baseUrl}${endpoint}?${encodePairs(signed)}`;
     signed.push([name, rule({ method, url, params: [...signed, ...others], body }, secret)]);
   }
-  return signed;
+  return { method, url: `${baseUrl}${endpoint}?${encodePairs(signed)}`, body };
 }
 
 /** params: an object or [name, value] pairs, decoded, in the order of the request, without sign. */
@@ -27,6 +35,10 @@ export function sign({ method, url, params, body }, secret) {
 
 // In place of appSign where a rule has one signature.
 export const appSign = sign;
+
+function encodePairs(pairs) {
+  return pairs.map((pair) => pair.map(rfc3986).join('=')).join('&');
+}
 
 function pairsOf(params) {
   const pairs = Symbol.iterator in params ? [...params] : Object.entries(params);

@@ -7,7 +7,14 @@ function check(title, signed, expected) {
   test(title, () => assert.equal(signed, expected));
 }
 
+// REQUESTS
+function checkRequest(title, request, method, url, body) {
+  test(title, () => assert.deepEqual(request, { method, url, body }));
+}
+
+// END REQUESTS
 // CASES
+checkRequest('request', { method: 'GET', url: '/', body: null }, 'GET', '/', null);
 check(
   'plain',
   signature.sign({ method: 'GET', url: '/', params: [['a', '1']], body: null }, 'key'),

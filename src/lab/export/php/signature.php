@@ -7,25 +7,37 @@ declare(strict_types=1);
 namespace Signing;
 
 /**
- * The query with random, timestamp and both signatures; $fields: those of a form, which are signed too.
+ * Method, URL and body of "read" or "passback", as they are sent. $query: from tenant_code on; random and
+ * timestamp where they are not to be new. $fields: those of the form of a passback.
  *
  * @param list<array{string, string}> $query
  * @param list<array{string, string}> $fields
- * @return list<array{string, string}>
+ * @return array{string, string, string}
  */
-function signed_query(
-    string $method,
-    string $url,
+function signed_request(
+    string $operation,
+    string $base_url,
     array $query,
     array $fields,
-    ?string $body,
     string $secret
 ): array {
-    $query[] = ['random', bin2hex(random_bytes(8))];
-    $query[] = ['timestamp', (string) time()];
-    $query[] = ['app_sign', app_sign($method, $url, [...$query, ...$fields], $body, $secret)];
-    $query[] = ['sign', sign($method, $url, [...$query, ...$fields], $body, $secret)];
-    return $query;
+    [$method, $endpoint] = [
+        'read' => ['GET', '/api/v1/server/user/user_info_for_third'],
+        'passback' => ['PUT', '/api/v1/server/user/passback_user_info'],
+    ][$operation];
+    if (!in_array('random', array_column($query, 0), true)) {
+        $query[] = ['random', bin2hex(random_bytes(8))];
+    }
+    if (!in_array('timestamp', array_column($query, 0), true)) {
+        $query[] = ['timestamp', (string) time()];
+    }
+    $body = encode_pairs($fields);
+    $url = $base_url . $endpoint . '?';
+    $params = [...$query, ...$fields];
+    $query[] = ['app_sign', app_sign($method, $url . encode_pairs($query), $params, $body, $secret)];
+    $params = [...$query, ...$fields];
+    $query[] = ['sign', sign($method, $url . encode_pairs($query), $params, $body, $secret)];
+    return [$method, $url . encode_pairs($query), $body];
 }
 
 /**
@@ -49,6 +61,11 @@ function sign(string $method, string $url, array $params, ?string $body, string 
 function app_sign(string $method, string $url, array $params, ?string $body, string $secret): string
 {
     return sign($method, $url, $params, $body, $secret);
+}
+
+function encode_pairs(array $pairs): string
+{
+    return join_pairs($pairs, '&', fn (string $name, string $value): string => rfc3986($name) . '=' . rfc3986($value));
 }
 
 function upper_names(array $pairs): array

@@ -12,27 +12,33 @@ from typing import Callable, Iterable, Mapping
 from urllib.parse import quote, quote_plus
 
 
-def signed_query(
-    method: str,
-    url: str,
+def signed_request(
+    operation: str,
+    base_url: str,
     query: Mapping[str, object] | Iterable[tuple[str, object]],
     fields: Mapping[str, object] | Iterable[tuple[str, object]],
-    body: str | None,
     secret: str,
-) -> list[tuple[str, str]]:
-    """The query with random, timestamp and both signatures.
+) -> tuple[str, str, str | None]:
+    """Method, URL and body of "read" or "passback", as they are sent.
 
-    fields: those of a form, which are signed too.
+    query: from tenant_code on; random and timestamp where they are not to
+    be new. fields: those of the form of a passback.
     """
+    method, endpoint = {
+        "read": ("GET", "/api/v1/server/user/user_info_for_third"),
+        "passback": ("PUT", "/api/v1/server/user/passback_user_info"),
+    }[operation]
     signed = pairs_of(query)
+    if "random" not in dict(signed):
+        signed.append(("random", secrets.token_hex(8)))
+    if "timestamp" not in dict(signed):
+        signed.append(("timestamp", str(int(time.time()))))
     others = pairs_of(fields)
-    signed.append(("random", secrets.token_hex(8)))
-    signed.append(("timestamp", str(int(time.time()))))
+    body = encode_pairs(others) if others else None
     for name, rule in (("app_sign", app_sign), ("sign", sign)):
-        params = signed + others
-        signature = rule(method, url, params, body, secret)
-        signed.append((name, signature))
-    return signed
+        url = base_url + endpoint + "?" + encode_pairs(signed)
+        signed.append((name, rule(method, url, signed + others, body, secret)))
+    return method, base_url + endpoint + "?" + encode_pairs(signed), body
 
 
 def sign(
@@ -54,6 +60,10 @@ def sign(
 
 # In place of app_sign where a rule has one signature.
 app_sign = sign
+
+
+def encode_pairs(pairs: list[tuple[str, str]]) -> str:
+    return "&".join(rfc3986(name) + "=" + rfc3986(value) for name, value in pairs)
 
 
 def pairs_of(

@@ -1,5 +1,7 @@
 # coding: ascii
 # HEADER
+from __future__ import annotations
+
 import unittest
 
 import signature
@@ -10,6 +12,14 @@ class SignatureTest(unittest.TestCase):
         with self.subTest(title):
             self.assertEqual(signed, expected)
 
+    # REQUESTS
+    def check_request(
+        self, title: str, sent: tuple[str, str, str | None], *expected: object
+    ) -> None:
+        with self.subTest(title):
+            self.assertEqual(sent, expected)
+
+    # END REQUESTS
     def test_signatures(self) -> None:
         # CASES
         self.check(

@@ -362,13 +362,18 @@ describe('sign export', () => {
     // The service accepts what the exported rule signs.
     const code = await machine.issueCode();
     const caller = [
-      'import os, sys, urllib.parse, urllib.request',
+      'import os, sys, urllib.request',
       'import signature',
       'url, app_key, code = sys.argv[1:]',
-      'address = url + "/api/v1/server/user/user_info_for_third"',
-      'query = {"tenant_code": "acme", "app_key": app_key, "channel": "web", "code": code, "info_name": "mobile"}',
-      'pairs = signature.signed_query("GET", address, query, {}, None, os.environ["SECRET"])',
-      'print(urllib.request.urlopen(address + "?" + urllib.parse.urlencode(pairs)).read().decode())',
+      'app = {"tenant_code": "acme", "app_key": app_key, "channel": "web"}',
+      'def send(operation, query, fields):',
+      '    sent = signature.signed_request(operation, url, {**app, **query}, fields, os.environ["SECRET"])',
+      '    method, address, body = sent',
+      '    data = body and body.encode()',
+      '    request = urllib.request.Request(address, data, method=method)',
+      '    print(urllib.request.urlopen(request).read().decode())',
+      'send("read", {"code": code, "info_name": "mobile"}, {})',
+      'send("passback", {}, {"union_id": "u001", "user_info": \'{"acme_note":"张三/ a+b"}\'})',
     ];
     file('caller.py', caller.join('\n'));
     const { app_key } = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.local;
@@ -377,7 +382,11 @@ describe('sign export', () => {
       env,
     });
     expect(called.stderr).toBe('');
-    expect(JSON.parse(called.stdout)).toMatchObject({ code: 200 });
+    const codes = called.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).code);
+    expect(codes).toEqual([200, 200]);
   });
 
   it('takes a preset, a file, and what "sign solve" found', async () => {

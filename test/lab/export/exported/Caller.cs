@@ -11,10 +11,8 @@ public static class Caller
 
     public static void Main()
     {
-        var query = new[] { Pair("tenant_code", "acme"), Pair("app_key", "app-1"), Pair("code", "c 1/2") };
-        foreach (var pair in Signature.SignedQuery("PUT", "https://h/p", query, new[] { Pair("f", "1") }, null, "s"))
-        {
-            Console.WriteLine(pair.Key + "=" + pair.Value);
-        }
+        var query = new[] { Pair("tenant_code", "acme"), Pair("app_key", "app-1") };
+        var sent = Signature.SignedRequest("passback", "https://h/p", query, new[] { Pair("f", "c 1/2") }, "s");
+        Console.WriteLine("SENT " + string.Join(" ", sent));
     }
 }

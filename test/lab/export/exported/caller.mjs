@@ -1,9 +1,6 @@
-import { signedQuery } from './signature.mjs';
+import { signedRequest } from './signature.mjs';
 
-const query = { tenant_code: 'acme', app_key: 'app-1', code: 'c 1/2' };
-for (const pair of signedQuery(
-  { method: 'PUT', url: 'https://h/p', query, fields: { f: 1 } },
-  's',
-)) {
-  process.stdout.write(`${pair.join('=')}\n`);
-}
+const query = { tenant_code: 'acme', app_key: 'app-1' };
+const given = { operation: 'passback', baseUrl: 'https://h/p', query, fields: { f: 'c 1/2' } };
+const { method, url, body } = signedRequest(given, 's');
+process.stdout.write(`SENT ${method} ${url} ${body}\n`);

@@ -2,7 +2,5 @@
 
 require __DIR__ . '/signature.php';
 
-$query = [['tenant_code', 'acme'], ['app_key', 'app-1'], ['code', 'c 1/2']];
-foreach (Signing\signed_query('PUT', 'https://h/p', $query, [['f', '1']], null, 's') as $pair) {
-    echo implode('=', $pair), "\n";
-}
+$query = [['tenant_code', 'acme'], ['app_key', 'app-1']];
+echo 'SENT ', implode(' ', Signing\signed_request('passback', 'https://h/p', $query, [['f', 'c 1/2']], 's')), "\n";

@@ -1,5 +1,4 @@
 import signature
 
-query = {"tenant_code": "acme", "app_key": "app-1", "code": "c 1/2"}
-for pair in signature.signed_query("PUT", "https://h/p", query, [("f", "1")], None, "s"):
-    print("=".join(pair))
+query = {"tenant_code": "acme", "app_key": "app-1"}
+print("SENT", *signature.signed_request("passback", "https://h/p", query, [("f", "c 1/2")], "s"))

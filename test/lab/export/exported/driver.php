@@ -1,6 +1,7 @@
 <?php
 
 error_reporting(E_ALL);
+require __DIR__ . '/signature.php';
 set_error_handler(fn ($level, $message) => throw new ErrorException($message));
 
 function text(string $field): string
@@ -15,11 +16,10 @@ function pairs(string $field): array
 }
 
 while (($line = fgets(STDIN)) !== false) {
-    [$module, $method, $url, $body, $secret, $params] = explode(' ', rtrim($line, "\n"));
-    require_once __DIR__ . "/$module/signature.php";
+    [$name, $method, $url, $body, $secret, $params] = explode(' ', rtrim($line, "\n"));
     try {
         $body = $body === '-' ? null : text($body);
-        $done = "$module\\sign"(text($method), text($url), pairs($params), $body, text($secret));
+        $done = "Signing\\$name"(text($method), text($url), pairs($params), $body, text($secret));
         echo bin2hex(iconv('UTF-8', 'UTF-16BE', $done)), "\n";
     } catch (InvalidArgumentException $error) {
         echo '!', bin2hex(iconv('UTF-8', 'UTF-16BE', $error->getMessage())), "\n";

@@ -1,5 +1,6 @@
-import importlib
 import sys
+
+import signature
 
 
 def text(field):
@@ -7,9 +8,9 @@ def text(field):
 
 
 for line in sys.stdin:
-    module, method, url, body, secret, params = line.rstrip("\n").split(" ")
+    name, method, url, body, secret, params = line.rstrip("\n").split(" ")
     pairs = [tuple(map(text, pair.split("="))) for pair in params.split(",") if pair]
-    sign = importlib.import_module(module + ".signature").sign
+    sign = getattr(signature, name)
     try:
         done = sign(text(method), text(url), pairs, None if body == "-" else text(body), text(secret))
         print(done.encode("utf-16-be", "surrogatepass").hex())
