@@ -59,10 +59,9 @@ export class UserInfoClient implements AsyncDisposable {
   constructor(options: UserInfoClientOptions) {
     const calls = new CallClient(options);
     setCalls(this, calls);
-    const { appKey, appSecret } = options;
-    const secret = typeof appSecret === 'string' ? new Secret(appSecret) : appSecret;
-    if (!(secret instanceof Secret)) return;
-    for (const warning of secretDoubts(secret, appKey))
+    const { appSecret } = calls.options;
+    if (!(appSecret instanceof Secret)) return;
+    for (const warning of secretDoubts(appSecret, options.appKey))
       calls.hooks.warn('UserInfoDoubtWarning', warning);
   }
 
@@ -71,7 +70,9 @@ export class UserInfoClient implements AsyncDisposable {
    * `USERINFO_CHANNEL`, `USERINFO_APP_KEY`, `USERINFO_APP_SECRET`, and, if set, `USERINFO_PROXY`,
    * `USERINFO_CA_FILE` and `USERINFO_PLATFORM`. Files are read now. Without `USERINFO_PROXY`, the
    * proxy is that of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as for the command line. `options`
-   * take precedence. Profiles are not read: see `fromProfile` of `userinfo-exchange/profiles`.
+   * take precedence. Profiles are not read: `fromProfile` of `userinfo-exchange/profiles` does.
+   *
+   * `env` are the environment variables.
    *
    * @throws InvalidInputError that lists the variables that are missing, or names one that is
    * invalid; also if `USERINFO_PROFILE` is set
@@ -86,10 +87,10 @@ export class UserInfoClient implements AsyncDisposable {
   }
 
   /**
-   * A client of the same class with some other options, which shares the connections of this one,
-   * and its recipes unless they are given. Its constructor is not called: what a subclass keeps in
-   * properties is copied. `close` of this client ends the derived one too; `close` of the derived
-   * one leaves the connections open.
+   * A client of the same class with some other options. It shares the connections of this one, and
+   * its recipes unless the options have others. Its constructor is not called: what a subclass keeps
+   * in properties is copied. `close` of this client ends the derived client too; `close` of the
+   * derived client leaves the connections open.
    *
    * @throws InvalidInputError for an invalid option, or one of the connections; RecipeError for an
    * invalid recipe
@@ -198,8 +199,8 @@ export class UserInfoClient implements AsyncDisposable {
    *
    * @throws the same errors as `passbackAll`
    * @example
-   * for await (const one of client.readAll([{ code, infoNames: ['mobile'] }])) {
-   *   if (one.outcome === 'ok') console.log(one.answer.data.mobile);
+   * for await (const result of client.readAll([{ code, infoNames: ['mobile'] }])) {
+   *   if (result.outcome === 'ok') console.log(result.answer.data.mobile);
    * }
    */
   readAll<const Row extends ReadInput>(
@@ -221,6 +222,7 @@ export class UserInfoClient implements AsyncDisposable {
     return callsOf(this).close(options);
   }
 
+  /** Closes the client at the end of the block of `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
@@ -236,8 +238,6 @@ function callsOf(client: UserInfoClient): CallClient {
   if (calls !== undefined) return calls;
   throw new InvalidInputError(
     'a method of UserInfoClient was called without its client: nothing was sent',
-    {
-      hint: 'Call it as client.read(…), or pass (input) => client.read(input).',
-    },
+    { hint: 'Call it as client.read(…), or pass (input) => client.read(input).' },
   );
 }

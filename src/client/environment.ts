@@ -13,8 +13,20 @@ import { describeSystemError } from '../core/support/errors.js';
 import { readInputFile } from '../core/support/input-file.js';
 import { jsonValueOf } from '../core/support/json-value.js';
 import type { EnvironmentVariables } from '../core/support/shell.js';
+import { withoutUndefined } from '../core/support/without-undefined.js';
 import type { UserInfoClientOptions } from './call/options.js';
 import { proxyFor } from './call/proxy.js';
+
+/** The options that a client needs, and the variables of them. */
+const requiredVariables = {
+  baseUrl: settingNames.base_url.variable,
+  tenantCode: settingNames.tenant_code.variable,
+  channel: settingNames.channel.variable,
+  appKey: settingNames.app_key.variable,
+  appSecret: secretVariable,
+} as const;
+
+type RequiredOptions = Pick<UserInfoClientOptions, keyof typeof requiredVariables>;
 
 /**
  * The options of a client by the variables of the command line; `options` take precedence.
@@ -25,75 +37,86 @@ export function optionsFromEnvironment(
   options: Partial<UserInfoClientOptions>,
   env: EnvironmentVariables,
 ): UserInfoClientOptions {
-  const given = readGivenValues({}, env);
-  if (given.profile !== null) {
+  const variables = readGivenValues({}, env);
+  if (variables.profile !== null) {
     throw new InvalidInputError(
       `${settingNames.profile.variable} is set, but fromEnv reads no profile`,
-      {
-        hint: 'Use fromProfile of userinfo-exchange/profiles, or unset the variable.',
-      },
+      { hint: 'Use fromProfile of userinfo-exchange/profiles, or unset the variable.' },
     );
   }
-  const found = {
-    baseUrl: [settingNames.base_url.variable, options.baseUrl ?? given.base_url?.value],
-    tenantCode: [settingNames.tenant_code.variable, options.tenantCode ?? given.tenant_code?.value],
-    channel: [settingNames.channel.variable, options.channel ?? given.channel?.value],
-    appKey: [settingNames.app_key.variable, options.appKey ?? given.app_key?.value],
-    appSecret: [secretVariable, options.appSecret ?? (env[secretVariable] || undefined)],
-  } as const;
-  const missing = Object.values(found).flatMap(([name, value]) =>
-    value === undefined ? [name] : [],
+  const required = requireAll(
+    withoutUndefined({
+      baseUrl: options.baseUrl ?? variables.base_url?.value,
+      tenantCode: options.tenantCode ?? variables.tenant_code?.value,
+      channel: options.channel ?? variables.channel?.value,
+      appKey: options.appKey ?? variables.app_key?.value,
+      appSecret: options.appSecret ?? (env[secretVariable] || undefined),
+    }),
+    env,
   );
-  if (missing.length > 0) {
-    const advice = ['Set them, or give the options of UserInfoClient.', ...misnamedVariables(env)];
-    throw new InvalidInputError(`the environment has no ${missing.join(', ')}`, {
-      hint: advice.join(' '),
-    });
-  }
-  const required = Object.fromEntries(
-    Object.entries(found).map(([name, [, value]]) => [name, value]),
-  );
-  const proxy = given.proxy === null ? {} : { proxy: given.proxy.value };
   const client = {
-    ...proxy,
+    ...withoutUndefined({ proxy: variables.proxy?.value }),
     ...options,
-    ...(required as Pick<UserInfoClientOptions, keyof typeof found>),
+    ...required,
   };
-  const file = options.platform === undefined ? given.platform?.value : undefined;
-  return {
-    ...client,
-    ...routeOptions(client, given, env),
-    ...(file === undefined ? {} : { platform: readPlatformFile(file).json }),
-  };
+  const route = routeOptions(client, variables, env);
+  if (options.platform !== undefined || variables.platform === null) return { ...client, ...route };
+  const platform = readPlatformFile(variables.platform.value).json;
+  return { ...client, ...route, platform };
+}
+
+/** @throws InvalidInputError that lists the variables of the options that are missing */
+function requireAll(options: Partial<RequiredOptions>, env: EnvironmentVariables): RequiredOptions {
+  const missing = Object.entries(requiredVariables)
+    .filter(([option]) => !(option in options))
+    .map(([, variable]) => variable);
+  if (missing.length === 0) return options as RequiredOptions;
+  const advice = ['Set them, or give the options of UserInfoClient.', ...misnamedVariables(env)];
+  throw new InvalidInputError(`the environment has no ${missing.join(', ')}`, {
+    hint: advice.join(' '),
+  });
 }
 
 /**
- * Network settings of the command line: its files, NODE_EXTRA_CA_CERTS, HTTPS_PROXY, HTTP_PROXY and
- * NO_PROXY.
+ * The options about the way to the service, by the settings of the command line: its files,
+ * NODE_EXTRA_CA_CERTS, HTTPS_PROXY, HTTP_PROXY and NO_PROXY. `options` take precedence.
+ *
+ * @throws InvalidInputError for a file that cannot be read
  */
 export function routeOptions(
-  options: UserInfoClientOptions,
+  options: Pick<UserInfoClientOptions, 'baseUrl' | 'dispatcher' | RouteOption>,
   { ca_file, client_cert, client_key }: Pick<Settings, 'ca_file' | 'client_cert' | 'client_key'>,
   env: EnvironmentVariables,
-): Partial<UserInfoClientOptions> {
-  const { baseUrl, extraCa, cert, key, proxy, dispatcher } = options;
+): Pick<UserInfoClientOptions, RouteOption> {
+  const { extraCa, cert, key, proxy, dispatcher } = options;
   // A dispatcher has its own.
   if (dispatcher !== undefined) return {};
-  const caFile = ca_file?.value;
-  const files = caFile === undefined ? [] : [caFile, env.NODE_EXTRA_CA_CERTS || caFile];
-  const authorities = extraCa ?? [...new Set(files)].map(readTextFile).join('\n');
-  const address =
-    proxy ?? (URL.canParse(String(baseUrl)) ? proxyFor(String(baseUrl), env)?.address : undefined);
-  return {
-    ...(authorities === '' ? {} : { extraCa: authorities }),
-    ...(cert === undefined && client_cert !== null
-      ? { cert: readTextFile(client_cert.value) }
-      : {}),
-    ...(key === undefined && client_key !== null
-      ? { key: new Secret(readTextFile(client_key.value)) }
-      : {}),
-    ...(address === undefined ? {} : { proxy: address }),
-  };
+  return withoutUndefined({
+    extraCa: extraCa ?? authoritiesOf(ca_file, env),
+    cert: cert ?? (client_cert === null ? undefined : readTextFile(client_cert.value)),
+    key: key ?? (client_key === null ? undefined : new Secret(readTextFile(client_key.value))),
+    proxy: proxy ?? proxyOfEnvironment(String(options.baseUrl), env),
+  });
+}
+
+type RouteOption = 'extraCa' | 'cert' | 'key' | 'proxy';
+
+/** The CA file, and that of NODE_EXTRA_CA_CERTS, which Node ignores besides it. */
+function authoritiesOf(caFile: Settings['ca_file'], env: EnvironmentVariables): string | undefined {
+  if (caFile === null) return undefined;
+  const files = new Set([caFile.value, env.NODE_EXTRA_CA_CERTS || caFile.value]);
+  return [...files].map(readTextFile).join('\n') || undefined;
+}
+
+function proxyOfEnvironment(baseUrl: string, env: EnvironmentVariables): string | undefined {
+  if (!URL.canParse(baseUrl)) return undefined; // the client refuses it
+  return proxyFor(baseUrl, env)?.address;
+}
+
+/** A platform file, as it is written and as it is used. */
+interface ReadPlatform {
+  readonly json: PlatformFile;
+  readonly platform: Platform;
 }
 
 /**
@@ -101,10 +124,7 @@ export function routeOptions(
  *
  * @throws InvalidInputError that names the file
  */
-export function readPlatformFile(file: string): {
-  readonly json: PlatformFile;
-  readonly platform: Platform;
-} {
+export function readPlatformFile(file: string): ReadPlatform {
   const label = `the file ${quoteName(file)}`;
   const json = jsonValueOf(readTextFile(file));
   if (json === undefined) throw new InvalidInputError(`${label}: invalid JSON`);

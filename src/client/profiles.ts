@@ -10,8 +10,9 @@ import { loadSigners } from '../core/profiles/load-signers.js';
 import { readProfileFile } from '../core/profiles/profile-file.js';
 import { profileFileName } from '../core/profiles/profile-name.js';
 import { refuseUnsafeFile } from '../core/profiles/profile-store.js';
-import { needsSafeFile, resolveSettings } from '../core/profiles/settings.js';
+import { needsSafeFile, resolveSettings, type Settings } from '../core/profiles/settings.js';
 import { configFolder } from '../core/support/folders.js';
+import { withoutUndefined } from '../core/support/without-undefined.js';
 import type { UserInfoClientOptions } from './call/options.js';
 import { UserInfoClient } from './client.js';
 import { readPlatformFile, routeOptions } from './environment.js';
@@ -37,11 +38,14 @@ export async function fromProfile(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<UserInfoClient> {
   const path = join(configFolder(env), profileFileName);
-  const refuseUnsafe = () => refuseUnsafeFile(path);
+  const store = {
+    load: () => readProfileFile(path),
+    refuseUnsafeFile: () => refuseUnsafeFile(path),
+  };
   const settings = await resolveSettings({
     flags: { profile: name },
     env,
-    store: { load: () => readProfileFile(path), refuseUnsafeFile: refuseUnsafe },
+    store,
     readPlatform: async (file) => readPlatformFile(file).platform,
   });
   const { appSecret = await settings.secret.read() } = options;
@@ -50,30 +54,40 @@ export async function fromProfile(
     if (options.logger !== undefined) options.logger.warn({ code }, warning);
     else process.emitWarning(warning, { type: 'UserInfoProfileWarning', code });
   }
+  // The permission and the headers are for the base URL of the profile.
+  const isItsUrl = options.baseUrl === undefined;
   const client: UserInfoClientOptions = {
     baseUrl: settings.base_url.value,
     tenantCode: settings.tenant_code.value,
     channel: settings.channel.value,
     appKey: settings.app_key.value,
-    // The permission is for the base URL of the profile.
-    allowHttp: options.baseUrl === undefined && settings.allow_http !== null,
-    ...(settings.proxy === null ? {} : { proxy: settings.proxy.value }),
+    allowHttp: isItsUrl && settings.allow_http !== null,
+    ...withoutUndefined({ proxy: settings.proxy?.value }),
     ...options,
     appSecret,
   };
   if (needsSafeFile(settings)) refuseUnsafeFile(path);
-  const { signing, ...platform } = settings.platform.value;
-  const given =
-    options.platform === undefined
-      ? { platform, signing: (await loadSigners(signing, settings.signing_module)).signers }
-      : {};
-  // They are for the base URL of the profile, too.
-  const headers = options.baseUrl === undefined ? await readHeaders(settings.headers, env) : {};
+  const rules = options.platform === undefined ? await rulesOf(settings) : {};
+  const headers = isItsUrl ? await readHeaders(settings.headers, env) : {};
   return new UserInfoClient({
     ...client,
     ...routeOptions(client, settings, env),
-    ...given,
-    ...(options.signing === undefined ? {} : { signing: options.signing }),
+    ...rules,
+    ...withoutUndefined({ signing: options.signing }),
     headers: { ...headers, ...options.headers },
   });
+}
+
+/**
+ * What the spec leaves open, as the profile says; this loads a signing module.
+ *
+ * @throws SigningModuleError, RecipeError
+ */
+async function rulesOf({
+  platform,
+  signing_module,
+}: Settings): Promise<Pick<UserInfoClientOptions, 'platform' | 'signing'>> {
+  const { signing, ...platformFile } = platform.value;
+  const { signers } = await loadSigners(signing, signing_module);
+  return { platform: platformFile, signing: signers };
 }
