@@ -2,7 +2,7 @@ import { InvalidInputError, quoteName } from '../core/contract/errors.js';
 import { type Platform, type PlatformFile, parsePlatform } from '../core/platform/platform.js';
 import {
   misnamedVariables,
-  readGivenValues,
+  readExplicitValues,
   secretVariable,
   settingNames,
 } from '../core/profiles/flags-and-environment.js';
@@ -37,7 +37,7 @@ export function optionsFromEnvironment(
   options: Partial<UserInfoClientOptions>,
   env: EnvironmentVariables,
 ): UserInfoClientOptions {
-  const variables = readGivenValues({}, env);
+  const variables = readExplicitValues({}, env);
   if (variables.profile !== null) {
     throw new InvalidInputError(
       `${settingNames.profile.variable} is set, but fromEnv reads no profile`,

@@ -15,6 +15,7 @@ import { RecipeError, type RecipeJson, type SigningRecipes } from '../signing/re
 import { fields, formatRecipe, parseRecipe } from '../signing/recipe-json.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { checkHeaderName, checkHeaderNames, headerFromVariable } from './headers.js';
+
 /**
  * A platform file (docs/platform.md): what the spec leaves open, where a deployment differs from
  * this project. Every field is optional.
@@ -26,49 +27,113 @@ import { checkHeaderName, checkHeaderNames, headerFromVariable } from './headers
 export interface PlatformFile {
   /** For editors: the JSON schema of the file. */
   readonly $schema?: string;
-  /** The recipes of `app_sign` and `sign` (§5.5, §5.6). Default: the default recipes. */
+  /**
+   * The recipes of `app_sign` and `sign` (§5.5, §5.6).
+   *
+   * @default the default recipes
+   */
   readonly signing?: { readonly [Name in keyof SigningRecipes]?: RecipeJson };
-  /** The result codes of refusals and their meanings (§7.2). Default: those of this project. */
+  /**
+   * The result codes of refusals and their meanings (§7.2).
+   *
+   * @default those of this project
+   */
   readonly result_codes?: PlatformResultCodes | null;
-  /** The HTTP status of a refusal (§7.2): by its result code (the default), or always 200. */
+  /**
+   * The HTTP status of a refusal (§7.2): by its result code, or always 200.
+   *
+   * @default 'by-code'
+   */
   readonly http_status?: 'by-code' | 200;
-  /** A requested name without a value (§4.1): left out (the default), `null` or empty text. */
+  /**
+   * A requested name without a value (§4.1): left out, `null` or empty text.
+   *
+   * @default 'omit'
+   */
   readonly absent?: 'omit' | 'null' | 'empty';
-  /** An object without keys in a success: `{}` (the default), `[]` as PHP writes it, or `null`. */
+  /**
+   * An object without keys in a success: `{}`, `[]` as PHP writes it, or `null`.
+   *
+   * @default 'object'
+   */
   readonly empty_object?: 'object' | 'list' | 'null';
-  /** `data` of a refusal (§7.2): `{}` (the default), `[]`, `null`, or left out. */
+  /**
+   * `data` of a refusal (§7.2): `{}`, `[]`, `null`, or left out.
+   *
+   * @default 'object'
+   */
   readonly refusal_data?: 'object' | 'list' | 'null' | 'omit';
   /**
-   * A value that was passed back as a number, `true` or `false`: read back as text (the default) or
-   * as written.
+   * A value that was passed back as a number, `true` or `false`: read back as text or as written.
+   *
+   * @default 'text'
    */
   readonly values?: 'text' | 'as-written';
-  /** A parameter that §4 does not list. Default: refused. */
+  /**
+   * A parameter that §4 does not list: refused or ignored.
+   *
+   * @default 'refuse'
+   */
   readonly unknown_parameters?: 'refuse' | 'ignore';
-  /** The values of `scope` that are accepted (§4.1). Default: get_user_info. */
+  /**
+   * The values of `scope` that are accepted (§4.1).
+   *
+   * @default ['get_user_info']
+   */
   readonly scopes?: readonly string[] | 'any';
-  /** Maximum age of `timestamp` (§5.6), in seconds, up to 900. Default: 300. */
+  /**
+   * Maximum age of `timestamp` (§5.6), in seconds, up to 900.
+   *
+   * @default 300
+   */
   readonly clock_window_seconds?: number | 'unlimited';
-  /** Maximum lead of `timestamp`, in seconds, up to 900. Default: the same as its age. */
+  /**
+   * Maximum lead of `timestamp`, in seconds, up to 900; `same`: as much as its maximum age.
+   *
+   * @default 'same'
+   */
   readonly clock_ahead_seconds?: number | 'unlimited' | 'same';
-  /** A `random` that the app sent before (§5.4). Default: refused. */
+  /**
+   * A `random` that the app sent before (§5.4): refused or allowed.
+   *
+   * @default 'refuse'
+   */
   readonly replay?: 'refuse' | 'allow';
-  /** Number of reads for which an authorization code is valid (§4.1). Default: 1. */
+  /**
+   * Number of reads for which an authorization code is valid (§4.1).
+   *
+   * @default 1
+   */
   readonly code_uses?: number | 'unlimited';
-  /** Validity of an authorization code (§8), in seconds. Default: 300. */
+  /**
+   * Validity of an authorization code (§8), in seconds.
+   *
+   * @default 300
+   */
   readonly code_ttl_seconds?: number;
-  /** A passback for a user that does not exist (§4.2). Default: refused. */
+  /**
+   * A passback for a user that does not exist (§4.2): refused, or the user is created.
+   *
+   * @default 'refuse'
+   */
   readonly unknown_user?: 'refuse' | 'create';
   /**
-   * `union_id` of the answer to a passback by `union_id`: the same (the default), or any, as where
-   * users are merged.
+   * `union_id` of the answer to a passback by `union_id`: the same, or any, as where users are
+   * merged.
+   *
+   * @default 'same'
    */
   readonly passback_union_id?: 'same' | 'any';
-  /** The prefix of the names of the chat platform (§2.2). Default: `chat_`. */
+  /**
+   * The prefix of the names of the chat platform (§2.2).
+   *
+   * @default 'chat_'
+   */
   readonly chat_prefix?: `${string}_`;
   /**
    * Names of headers that every request needs besides those of HTTP, such as the key of a gateway.
-   * Default: none.
+   *
+   * @default none
    */
   readonly headers?: readonly string[];
 }
@@ -84,8 +149,8 @@ export type Platform = Required<Omit<PlatformFile, '$schema' | 'signing' | 'resu
 
 /** A field of a platform file. */
 interface PlatformField<T> {
-  /** The default. */
-  readonly usual: T;
+  /** The value of a file without the field. */
+  readonly default: T;
   /** @throws InvalidInputError that begins with `label` */
   readonly parse: (json: unknown, label: string) => T;
 }
@@ -94,9 +159,13 @@ interface PlatformField<T> {
  * A field whose value is taken as it is if it is right; `fault` follows the name of one that is
  * not.
  */
-function field<T>(usual: T, fault: string, isRight: (json: unknown) => boolean): PlatformField<T> {
+function field<T>(
+  defaultValue: T,
+  fault: string,
+  isRight: (json: unknown) => boolean,
+): PlatformField<T> {
   return {
-    usual,
+    default: defaultValue,
     parse: (json, label) => {
       if (isRight(json)) return json as T;
       throw new InvalidInputError(`${label} ${fault}`);
@@ -114,7 +183,7 @@ function choice<const Values extends readonly (string | number)[]>(...values: Va
 
 /** A whole number, or one of some words. */
 function count<const Word extends string>(
-  usual: number | Word,
+  defaultValue: number | Word,
   min: number,
   max: number,
   ...words: readonly Word[]
@@ -126,7 +195,7 @@ function count<const Word extends string>(
   const isCount = (json: unknown) =>
     Number.isSafeInteger(json) && Number(json) >= min && Number(json) <= max;
   return field<number | Word>(
-    usual,
+    defaultValue,
     `is not ${allowed.join(' or ')}`,
     (json) => isCount(json) || words.some((word) => word === json),
   );
@@ -143,7 +212,7 @@ const scopes = field<readonly string[] | 'any'>(
 );
 
 const chatPrefix: PlatformField<ChatPrefix> = {
-  usual: neutralChatPrefix,
+  default: neutralChatPrefix,
   parse: (json, label) => {
     if (typeof json === 'string' && chatPrefixForm.test(json)) return json as ChatPrefix;
     throw new InvalidInputError(
@@ -156,7 +225,7 @@ const chatPrefix: PlatformField<ChatPrefix> = {
 };
 
 const resultCodes: PlatformField<PlatformResultCodes | null> = {
-  usual: null,
+  default: null,
   parse: (json, label) => {
     if (json === null) return null;
     parseResultCodes(json, label);
@@ -202,7 +271,7 @@ const parseRecipes = fields<SigningRecipes>(
 );
 
 const signing: PlatformField<SigningRecipes> = {
-  usual: defaultRecipes,
+  default: defaultRecipes,
   parse: (json, label) => {
     refuseModule(json, `${label}.`);
     for (const [name, recipe] of Object.entries(checkFields(json, label)))
@@ -218,17 +287,19 @@ const signing: PlatformField<SigningRecipes> = {
 
 const maxHeaders = 64;
 
+/** @throws InvalidInputError for headers with their values, which no file has */
+function refuseHeaderValues(json: object, label: string): void {
+  const [name] = Object.keys(json);
+  if (name === undefined) return;
+  checkHeaderName(name, label);
+  const option = `--header ${quoteWhereNeeded(headerFromVariable(name))}`;
+  refuseOwnMember(`${label}.${name}`, option);
+}
+
 const headers: PlatformField<readonly string[]> = {
-  usual: [],
+  default: [],
   parse: (json, label) => {
-    const [sourced] = isObject(json) ? Object.keys(json) : [];
-    if (sourced !== undefined) {
-      checkHeaderName(sourced, label);
-      refuseOwnMember(
-        `${label}.${sourced}`,
-        `--header ${quoteWhereNeeded(headerFromVariable(sourced))}`,
-      );
-    }
+    if (isObject(json)) refuseHeaderValues(json, label);
     if (!Array.isArray(json) || !json.every((name) => typeof name === 'string'))
       throw new InvalidInputError(`${label} is not a list of names`);
     if (json.length > maxHeaders)
@@ -269,7 +340,7 @@ const names = Object.keys(platformFields) as (keyof Platform)[];
  * A platform of which nothing is known: all that the spec leaves open is as this project decided.
  */
 export const defaultPlatform = Object.fromEntries(
-  names.map((name) => [name, platformFields[name].usual]),
+  names.map((name) => [name, platformFields[name].default]),
 ) as unknown as Platform;
 
 /**
@@ -282,8 +353,8 @@ export function parsePlatform(json: unknown, label: string): Platform {
     if (isObject(json) && name in json && !(name in platformFields))
       refuseOwnMember(`${label}: ${name}`, option);
   }
-  const { $schema: _, ...given } = checkFields(json, label, [...names, '$schema']);
-  const parsed = Object.entries(given).map(([name, value]) => {
+  const { $schema: _, ...fields } = checkFields(json, label, [...names, '$schema']);
+  const parsed = Object.entries(fields).map(([name, value]) => {
     const { parse } = platformFields[name as keyof Platform];
     return [name, parse(value, `${label}: ${name}`)];
   });
@@ -294,21 +365,18 @@ export function parsePlatform(json: unknown, label: string): Platform {
  * The short form of a platform, for people and files: without the fields that have their default.
  */
 export function formatPlatform(platform: Platform): PlatformFile {
-  const given = names.filter(
-    (name) => !isDeepStrictEqual(platform[name], platformFields[name].usual),
+  const changed = names.filter(
+    (name) => !isDeepStrictEqual(platform[name], platformFields[name].default),
   );
-  return Object.fromEntries(
-    given.map((name) => [
-      name,
-      name === 'signing' ? formatRecipes(platform.signing) : platform[name],
-    ]),
-  );
+  const fields = Object.fromEntries(changed.map((name) => [name, platform[name]]));
+  if (!changed.includes('signing')) return fields;
+  return { ...fields, signing: formatRecipes(platform.signing) };
 }
 
 /** As files have them: in their short form, without those that are the default. */
 function formatRecipes(recipes: SigningRecipes): NonNullable<PlatformFile['signing']> {
-  const given = (['app_sign', 'sign'] as const).filter(
+  const changed = (['app_sign', 'sign'] as const).filter(
     (name) => !isDeepStrictEqual(recipes[name], defaultRecipes[name]),
   );
-  return Object.fromEntries(given.map((name) => [name, formatRecipe(recipes[name])]));
+  return Object.fromEntries(changed.map((name) => [name, formatRecipe(recipes[name])]));
 }

@@ -114,16 +114,16 @@ const cutSettings = [
 const isCut = (field: string) => cutSettings.some((cut) => cut === field);
 
 /** What is said of the variables in use that had white space around them. */
-export function cutNotes(given: GivenValues, env: EnvironmentVariables): string[] {
+export function cutNotes(explicit: ExplicitValues, env: EnvironmentVariables): string[] {
   return cutSettings
-    .filter((field) => given[field]?.origin.kind === 'environment')
+    .filter((field) => explicit[field]?.origin.kind === 'environment')
     .map((field) => settingNames[field].variable)
     .filter((variable) => env[variable] !== env[variable]?.trim())
     .map(cutNote);
 }
 
 /** The values of flags and environment variables; `null` for those not set. */
-export type GivenValues = {
+export type ExplicitValues = {
   readonly [Field in keyof SettingNames]: Setting<ReturnType<SettingNames[Field]['parse']>> | null;
 };
 
@@ -133,11 +133,11 @@ export type GivenValues = {
  *
  * @throws InvalidInputError for an invalid value; the message names its flag or variable
  */
-export function readGivenValues(flags: SettingFlags, env: EnvironmentVariables): GivenValues {
+export function readExplicitValues(flags: SettingFlags, env: EnvironmentVariables): ExplicitValues {
   const values = Object.entries(settingNames).map(([field, names]) => {
-    const written = textOf(names, flags, env);
-    if (written === null) return [field, null];
-    const { text, origin } = written;
+    const explicit = explicitText(names, flags, env);
+    if (explicit === null) return [field, null];
+    const { text, origin } = explicit;
     const value = names.parse(isCut(field) ? text.trim() : text, origin.name);
     return [field, { value, origin }];
   });
@@ -145,7 +145,7 @@ export function readGivenValues(flags: SettingFlags, env: EnvironmentVariables):
 }
 
 /** The text of a flag, else of its variable, as it was written; `null` if neither is set. */
-function textOf(
+function explicitText(
   { option, flag, variable }: SettingNames[keyof SettingNames],
   flags: SettingFlags,
   env: EnvironmentVariables,

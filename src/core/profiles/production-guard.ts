@@ -1,6 +1,6 @@
 import { isLoopback, sameDeployment, sameHost } from '../contract/base-url.js';
 import { InvalidInputError } from '../contract/errors.js';
-import { describeOrigin, type GivenValues, type Setting } from './flags-and-environment.js';
+import { describeOrigin, type ExplicitValues, type Setting } from './flags-and-environment.js';
 import type { Environment, Profile } from './profile.js';
 
 /** The deployment of a request, with warnings for the user. */
@@ -19,14 +19,15 @@ export interface GuardedEnvironment {
  * @throws InvalidInputError for `--environment test` with a production profile
  */
 export function decideEnvironment(
-  given: GivenValues,
+  explicit: ExplicitValues,
   profile: Profile | null,
   baseUrl: Setting<string>,
   profiles: Iterable<Profile>,
 ): GuardedEnvironment {
-  if (profile?.environment === 'production') return productionProfile(given.environment, profile);
-  if (given.environment?.value === 'production')
-    return { environment: given.environment, warnings: [] };
+  if (profile?.environment === 'production')
+    return productionProfile(explicit.environment, profile);
+  if (explicit.environment?.value === 'production')
+    return { environment: explicit.environment, warnings: [] };
   const candidates = profile === null ? [...profiles] : [profile, ...profiles];
   const owner = candidates.find(({ base_url }) => sameDeployment(base_url, baseUrl.value));
   const isSame = owner === undefined ? sameHost : sameDeployment;
@@ -40,10 +41,10 @@ export function decideEnvironment(
       const warnings = [`${shared}: treated as production`];
       return { environment: environmentOf(production), warnings };
     }
-    const environment = given.environment ?? environmentOf(profile);
+    const environment = explicit.environment ?? environmentOf(profile);
     return { environment, warnings: [`${shared}, though "${profile.name}" is a test profile`] };
   }
-  const declared = given.environment ?? (owner && environmentOf(owner));
+  const declared = explicit.environment ?? (owner && environmentOf(owner));
   if (declared !== undefined) return { environment: declared, warnings: [] };
   if (isLoopback(new URL(baseUrl.value).hostname))
     return { environment: byDefault('test'), warnings: [] };
@@ -77,17 +78,17 @@ function environmentOf({ name, environment }: Profile): Setting<Environment> {
 }
 
 function productionProfile(
-  given: Setting<Environment> | null,
+  explicit: Setting<Environment> | null,
   profile: Profile,
 ): GuardedEnvironment {
   const environment = environmentOf(profile);
-  if (given?.value !== 'test') return { environment, warnings: [] };
+  if (explicit?.value !== 'test') return { environment, warnings: [] };
   const problem = `profile "${profile.name}" is production`;
-  if (given.origin.kind === 'flag') {
-    throw new InvalidInputError(`${problem}: ${given.origin.name} cannot make it test`, {
+  if (explicit.origin.kind === 'flag') {
+    throw new InvalidInputError(`${problem}: ${explicit.origin.name} cannot make it test`, {
       hint: 'Choose a test profile with -p. The environments are listed by:',
       commands: ['userinfo profile list'],
     });
   }
-  return { environment, warnings: [`${problem}: ${describeOrigin(given.origin)} is ignored`] };
+  return { environment, warnings: [`${problem}: ${describeOrigin(explicit.origin)} is ignored`] };
 }

@@ -6,10 +6,10 @@ import { CredentialError, ProfileFileError } from './errors.js';
 import {
   cutNotes,
   describeOrigin,
-  type GivenValues,
+  type ExplicitValues,
   misnamedVariables,
   type Origin,
-  readGivenValues,
+  readExplicitValues,
   type Setting,
   type SettingFlags,
   secretVariable,
@@ -92,8 +92,8 @@ type RequiredField = (typeof requestFields)[number];
  * values
  */
 export async function resolveSettings(sources: SettingSources): Promise<Settings> {
-  const { given, list, profile, secret, warnings } = await chooseProfile(sources);
-  const find = (field: ProfileSetting) => given[field] ?? fromProfile(profile, field);
+  const { explicit, list, profile, secret, warnings } = await chooseProfile(sources);
+  const find = (field: ProfileSetting) => explicit[field] ?? fromProfile(profile, field);
   const values = {
     base_url: find('base_url'),
     tenant_code: find('tenant_code'),
@@ -106,7 +106,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
   }
   const { base_url } = values;
   const headers = headersFor(base_url.value, profile);
-  const guarded = decideEnvironment(given, profile, base_url, list.profiles.values());
+  const guarded = decideEnvironment(explicit, profile, base_url, list.profiles.values());
   const allow_http = findAllowHttp(sources.flags, profile, base_url);
   return {
     profile: profile?.name ?? null,
@@ -114,7 +114,7 @@ export async function resolveSettings(sources: SettingSources): Promise<Settings
     ...values,
     address: addressOnce(base_url, allow_http),
     secret,
-    ...(await chooseSigning(sources, given, profile)),
+    ...(await chooseSigning(sources, explicit, profile)),
     headers: headers.sent,
     key_prefix: profile?.key_prefix ?? null,
     ca_file: find('ca_file'),
@@ -209,10 +209,10 @@ export interface SigningSettings extends Pick<Settings, 'profile' | 'platform' |
  * @throws as `resolveSettings`, except for missing values
  */
 export async function resolveSigning(sources: SettingSources): Promise<SigningSettings> {
-  const { given, list, profile, secret } = await chooseProfile(sources);
+  const { explicit, list, profile, secret } = await chooseProfile(sources);
   return {
     profile: profile?.name ?? null,
-    ...(await chooseSigning(sources, given, profile)),
+    ...(await chooseSigning(sources, explicit, profile)),
     secret() {
       if (secret === null) throw missingValues([], true, list, sources.env);
       return secret;
@@ -223,7 +223,7 @@ export async function resolveSigning(sources: SettingSources): Promise<SigningSe
 /** The profile in use, and what is known besides of the settings. */
 interface ProfileChoice {
   /** The values of flags and variables. */
-  readonly given: GivenValues;
+  readonly explicit: ExplicitValues;
   readonly list: ProfileList;
   /** `null` if no profile is in use. */
   readonly profile: Profile | null;
@@ -234,9 +234,9 @@ interface ProfileChoice {
 
 async function chooseProfile(sources: SettingSources): Promise<ProfileChoice> {
   const { flags, env, store } = sources;
-  const given = readGivenValues(flags, env);
-  const hasAllValues = Boolean(env[secretVariable]) && isComplete(given);
-  const needsNone = given.profile === null && hasAllValues;
+  const explicit = readExplicitValues(flags, env);
+  const hasAllValues = Boolean(env[secretVariable]) && isComplete(explicit);
+  const needsNone = explicit.profile === null && hasAllValues;
   const warnings: string[] = [];
   const list = await store.load().catch((error: unknown) => {
     if (!needsNone || !(error instanceof ProfileFileError)) throw error;
@@ -246,21 +246,21 @@ async function chooseProfile(sources: SettingSources): Promise<ProfileChoice> {
     );
     return noProfiles;
   });
-  warnings.push(...cutNotes(given, env));
-  const selected = needsNone ? null : selectProfile(list, given.profile);
+  warnings.push(...cutNotes(explicit, env));
+  const selected = needsNone ? null : selectProfile(list, explicit.profile);
   if (selected === null)
-    return { given, list, profile: null, warnings, secret: findSecret(sources, null) };
+    return { explicit, list, profile: null, warnings, secret: findSecret(sources, null) };
   const { profile, notes } = cutIdentifiers(selected);
   warnings.push(...notes);
-  return { given, list, profile, warnings, secret: findSecret(sources, profile) };
+  return { explicit, list, profile, warnings, secret: findSecret(sources, profile) };
 }
 
 /**
- * The platform, and the module of the profile, which signs unless the platform is given besides.
+ * The platform, and the module of the profile, which signs unless a flag or a variable names a platform file.
  */
 async function chooseSigning(
   { readPlatform }: SettingSources,
-  { platform: file }: GivenValues,
+  { platform: file }: ExplicitValues,
   profile: Profile | null,
 ): Promise<Pick<Settings, 'platform' | 'signing_module'>> {
   if (file !== null) {

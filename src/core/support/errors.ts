@@ -1,3 +1,5 @@
+import { withoutUndefined } from './without-undefined.js';
+
 /**
  * The codes by which Node names the faults of certificates: CERT_HAS_EXPIRED, INVALID_PURPOSE. It
  * calls newer ones UNSPECIFIED.
@@ -46,7 +48,7 @@ export abstract class UserInfoError extends Error {
   static override readonly name: string = 'UserInfoError';
 
   constructor(message: string, options: UserInfoErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message, withoutUndefined({ cause: options.cause }));
     this.name = new.target.name;
     this.hint = options.hint;
     this.commands = options.commands ?? [];
@@ -97,7 +99,7 @@ const meanings: Readonly<Record<string, string>> = {
   ENXIO: 'it is a socket, or a device that is not there',
 };
 
-/** Gives an error that was created in a callback the stack of the function that called `above`. */
+/** Gives an error that was created in a callback the stack of the caller of the function `above`. */
 export function leadToCaller(error: UserInfoError, above: (...args: never[]) => unknown): void {
   Error.captureStackTrace?.(error, above);
 }
@@ -117,6 +119,6 @@ export class UnsuitableFileError extends Error {}
  */
 export function describeSystemError(error: unknown): string {
   if (error instanceof UnsuitableFileError) return error.message;
-  const code = isSystemError(error) ? error.code : undefined;
-  return (code !== undefined && meanings[code]) || code || 'unknown error';
+  if (!isSystemError(error) || !error.code) return 'unknown error';
+  return meanings[error.code] ?? error.code;
 }

@@ -18,6 +18,7 @@ import { hostname, platform } from 'node:os';
 import { kill, pid } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSystemError, UnsuitableFileError } from './errors.js';
+import { withoutUndefined } from './without-undefined.js';
 
 /** Another process holds the lock. The message begins with the path and names the process. */
 export class FileLockedError extends Error {
@@ -25,8 +26,8 @@ export class FileLockedError extends Error {
   readonly isRunning: boolean;
 
   constructor(path: string, text: string, isRunning: boolean) {
-    const [, owner, , host] = parse(text) ?? [];
-    super(`${path} is held by process ${owner} on ${host}`);
+    const record = parseRecord(text);
+    super(`${path} is held by process ${record?.process} on ${record?.host}`);
     this.isRunning = isRunning;
   }
 }
@@ -55,11 +56,13 @@ const recordBytes = 1_024;
  */
 export async function lockFile(path: string, silent?: ReadonlySet<string>): Promise<() => void> {
   const space = pidSpace();
-  const record = [pid, startOf(pid), randomUUID(), hostname(), ...(space ? [space] : [])].join(' ');
+  const fields = [pid, startOf(pid), randomUUID(), hostname()];
+  if (space) fields.push(space);
+  const record = fields.join(' ');
   const watch = new Watch();
   const isLeftOver = (file: string, text: string) => {
     // An incomplete record names no process: its process is still writing it, or was killed.
-    if (parse(text) === null) return watch.unchangedMs(file, text) > incompleteMs;
+    if (parseRecord(text) === null) return watch.unchangedMs(file, text) > incompleteMs;
     const state = stateOf(text, space);
     if (state === 'ended' || silent?.has(text)) return true;
     const isForeignClaim = file !== path && state === 'unknown';
@@ -94,20 +97,21 @@ export async function silentLocks(
   forMs = silentMs,
 ): Promise<Set<string>> {
   const space = pidSpace();
-  const found = paths.flatMap((path) => {
+  const locks: { readonly path: string; readonly text: string; readonly renewed?: number }[] = [];
+  for (const path of paths) {
     const text = read(path);
-    if (text === null || parse(text) === null || stateOf(text, space) !== 'unknown') return [];
-    return [{ path, text, renewedAt: renewedAt(path) }];
-  });
-  const began = performance.now();
-  while (found.length > 0 && performance.now() - began <= forMs) {
-    await sleep(100);
-    const renewed = found.find(
-      ({ path, text, renewedAt: at }) => read(path) === text && renewedAt(path) !== at,
-    );
-    if (renewed !== undefined) throw new FileLockedError(renewed.path, renewed.text, true);
+    if (text === null || parseRecord(text) === null || stateOf(text, space) !== 'unknown') continue;
+    locks.push(withoutUndefined({ path, text, renewed: renewedAt(path) }));
   }
-  return new Set(found.map(({ text }) => text));
+  const began = performance.now();
+  while (locks.length > 0 && performance.now() - began <= forMs) {
+    await sleep(100);
+    for (const { path, text, renewed } of locks) {
+      if (read(path) === text && renewedAt(path) !== renewed)
+        throw new FileLockedError(path, text, true);
+    }
+  }
+  return new Set(locks.map(({ text }) => text));
 }
 
 /**
@@ -129,7 +133,8 @@ class Watch {
 }
 
 /**
- * Call it after `read`: opening a file on another machine is what brings its attributes up to date.
+ * When a lock file was last renewed, by the clock of its file system, in milliseconds. Call it after
+ * `read`: opening a file on another machine is what brings its attributes up to date.
  */
 function renewedAt(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
@@ -157,11 +162,11 @@ function take(
     if (syscall === 'write') rmSync(path, { force: true });
     if (code !== 'EEXIST') throw error;
   }
-  const found = read(path);
-  if (found === null || !isLeftOver(path, found)) return false;
-  const claim = `${path}.${createHash('sha256').update(found).digest('hex').slice(0, 12)}`;
+  const leftOver = read(path);
+  if (leftOver === null || !isLeftOver(path, leftOver)) return false;
+  const claim = `${path}.${createHash('sha256').update(leftOver).digest('hex').slice(0, 12)}`;
   if (!take(claim, record, isLeftOver)) return false;
-  const isUnchanged = read(path) === found;
+  const isUnchanged = read(path) === leftOver;
   if (isUnchanged) renameSync(claim, path);
   else rmSync(claim, { force: true });
   return isUnchanged;
@@ -181,13 +186,15 @@ function read(path: string): string | null {
     );
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) return null;
-    throw isSystemError(error, 'ELOOP') || isSystemError(error, 'ENXIO') ? noLock(path) : error;
+    if (isSystemError(error, 'ELOOP') || isSystemError(error, 'ENXIO')) throw noLock(path);
+    throw error;
   }
   try {
     if (!fstatSync(fd).isFile()) throw noLock(path);
     const bytes = Buffer.alloc(recordBytes + 1);
     const text = bytes.toString('utf8', 0, readSync(fd, bytes));
-    if (text.length <= recordBytes && (parse(text) !== null || isTorn(text))) return text;
+    const isRecord = parseRecord(text) !== null || isTorn(text);
+    if (isRecord && text.length <= recordBytes) return text;
     throw noLock(path);
   } finally {
     closeSync(fd);
@@ -206,14 +213,26 @@ function isTorn(text: string): boolean {
   return /^(?:\d+(?: \d*(?: (?:[\w-]{0,35}|[\w-]{36}(?: .*)?))?)?)?\0*$/.test(text);
 }
 
-/**
- * The parts of a record: process, start time, a random text, host, PID space where the system has
- * one.
- */
-function parse(text: string): RegExpExecArray | null {
-  return /^(\d+) (\d*) [\w-]{36} (.+?)(?: ([\da-f-]{36} pid:\[\d+\](?: time:\[\d+\])?))?$/.exec(
-    text,
-  );
+/** The text of a lock file: a random text in it makes each unlike any other. */
+interface LockRecord {
+  /** The number of the process. */
+  readonly process: number;
+  /** Its start time, as `startOf` returns it. */
+  readonly start: string;
+  readonly host: string;
+  /** Its PID space; empty on a system without them. */
+  readonly space: string;
+}
+
+const recordForm =
+  /^(?<process>\d+) (?<start>\d*) [\w-]{36} (?<host>.+?)(?: (?<space>[\da-f-]{36} pid:\[\d+\](?: time:\[\d+\])?))?$/;
+
+/** `null` for a text that is not the record of a lock, or not a whole one. */
+function parseRecord(text: string): LockRecord | null {
+  const groups = recordForm.exec(text)?.groups;
+  if (groups === undefined) return null;
+  const { process: owner, start = '', host = '', space = '' } = groups;
+  return { process: Number(owner), start, host, space };
 }
 
 /**
@@ -227,8 +246,10 @@ function pidSpace(): string | null {
   try {
     if (readlinkSync('/proc/self') !== String(pid)) return null;
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const parts = [boot, readlinkSync('/proc/self/ns/pid')];
     const clock = '/proc/self/ns/time';
-    return `${boot} ${readlinkSync('/proc/self/ns/pid')}${existsSync(clock) ? ` ${readlinkSync(clock)}` : ''}`;
+    if (existsSync(clock)) parts.push(readlinkSync(clock));
+    return parts.join(' ');
   } catch {
     return null;
   }
@@ -236,13 +257,13 @@ function pidSpace(): string | null {
 
 /** The state of the process that wrote a record; `space` is the PID space of this process. */
 function stateOf(text: string, space: string | null): 'running' | 'ended' | 'unknown' {
-  const [, owner, start, host, itsSpace = ''] = parse(text) ?? [];
-  if (host !== hostname() || itsSpace !== space) return 'unknown';
-  const found = startOf(Number(owner));
-  if (found === null) return 'ended';
-  if (!start || found === '') return 'unknown';
+  const record = parseRecord(text);
+  if (record?.host !== hostname() || record.space !== space) return 'unknown';
+  const start = startOf(record.process);
+  if (start === null) return 'ended';
+  if (record.start === '' || start === '') return 'unknown';
   // A process with the same number but another start time is a different one.
-  return found === start ? 'running' : 'ended';
+  return start === record.start ? 'running' : 'ended';
 }
 
 /**
@@ -259,7 +280,8 @@ function startOf(process: number): string | null {
   try {
     const stat = readFileSync(`/proc/${process}/stat`, 'utf8');
     const [, state = '', start = ''] = /^.*\) (\S)(?: \S+){18} (\d+)/s.exec(stat) ?? [];
-    return /[ZX]/.test(state) ? null : start;
+    if (/[ZX]/.test(state)) return null;
+    return start;
   } catch {
     return '';
   }

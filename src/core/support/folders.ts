@@ -8,22 +8,44 @@ import type { EnvironmentVariables } from './shell.js';
  * The folders of a system, as `conf` names them: a variable for those above it, else where they are
  * in the home folder.
  */
-const known = {
-  darwin: { config: ['', 'Library/Preferences'], data: ['', 'Library/Application Support'] },
-  win32: { config: ['APPDATA', 'AppData/Roaming'], data: ['LOCALAPPDATA', 'AppData/Local'] },
-  linux: { config: ['XDG_CONFIG_HOME', '.config'], data: ['XDG_DATA_HOME', '.local/share'] },
-} as const;
+const systemFolders: {
+  readonly [System in 'darwin' | 'win32' | 'linux']: Readonly<Record<FolderKind, SystemFolder>>;
+} = {
+  darwin: {
+    config: { inHome: 'Library/Preferences', name: 'userinfo' },
+    data: { inHome: 'Library/Application Support', name: 'userinfo' },
+  },
+  win32: {
+    config: { variable: 'APPDATA', inHome: 'AppData/Roaming', name: 'userinfo/Config' },
+    data: { variable: 'LOCALAPPDATA', inHome: 'AppData/Local', name: 'userinfo/Data' },
+  },
+  linux: {
+    config: { variable: 'XDG_CONFIG_HOME', inHome: '.config', name: 'userinfo' },
+    data: { variable: 'XDG_DATA_HOME', inHome: '.local/share', name: 'userinfo' },
+  },
+};
+
+type FolderKind = 'config' | 'data';
+
+/** Where a system keeps the folders of programs, and what ours is called there. */
+interface SystemFolder {
+  /** The environment variable of the folder above ours, if the system has one. */
+  readonly variable?: string;
+  /** The folder above ours, in the home folder. */
+  readonly inHome: string;
+  readonly name: string;
+}
 
 /**
  * A path that is not absolute counts as not set: whoever hands over a folder could put a profile
  * file into it.
  */
-function systemFolder(kind: 'config' | 'data'): string {
-  const [variable, inHome] =
-    known[platform === 'darwin' || platform === 'win32' ? platform : 'linux'][kind];
+function systemFolder(kind: FolderKind): string {
+  const system = platform === 'darwin' || platform === 'win32' ? platform : 'linux';
+  const { variable = '', inHome, name } = systemFolders[system][kind];
   const above = env[variable] ?? '';
-  const folder = join(isAbsolute(above) ? above : join(home(), inHome), 'userinfo');
-  return platform === 'win32' ? join(folder, kind === 'config' ? 'Config' : 'Data') : folder;
+  if (isAbsolute(above)) return join(above, name);
+  return join(home(), inHome, name);
 }
 
 /** HOME, else the home folder of the account, else the root: a container may have neither. */
@@ -43,9 +65,8 @@ function home(): string {
  * XDG_CONFIG_HOME).
  */
 export function configFolder(variables: EnvironmentVariables): string {
-  return variables.USERINFO_CONFIG_DIR
-    ? resolve(variables.USERINFO_CONFIG_DIR)
-    : systemFolder('config');
+  const { USERINFO_CONFIG_DIR: folder } = variables;
+  return folder ? resolve(folder) : systemFolder('config');
 }
 
 /** The default folder of the service's database: the system's data folder (or XDG_DATA_HOME). */

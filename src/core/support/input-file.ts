@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { isSystemError, UnsuitableFileError } from './errors.js';
+import { withoutUndefined } from './without-undefined.js';
 
 /** Maximum size of a file that is read as a whole, in bytes. */
 const maxBytes = 16 * 1024 * 1024;
@@ -21,7 +22,7 @@ const writerMs = 10_000;
  * @throws UnsuitableFileError for a device, a pipe, a folder or a larger file; system errors
  */
 export function readInputFile(path: string): Buffer {
-  const { fd, isPipe } = open(path);
+  const { fd, isPipe } = openWithoutWait(path);
   if (!isPipe) return readAll(fd);
   closeSync(fd);
   throw new UnsuitableFileError('it is a pipe, not a file');
@@ -35,7 +36,8 @@ export function readInputFile(path: string): Buffer {
 export async function readInput(source: string | Readable, signal?: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of typeof source === 'string' ? await openInput(source, signal) : source) {
+  const stream = typeof source === 'string' ? await openInput(source, signal) : source;
+  for await (const chunk of stream) {
     size += chunk.length;
     requireSize(size);
     chunks.push(chunk);
@@ -55,14 +57,13 @@ export async function openInput(
   signal?: AbortSignal,
   waitMs = writerMs,
 ): Promise<Readable> {
-  const { fd, isPipe } = open(path);
-  return isPipe
-    ? openPipe(fd, signal, waitMs)
-    : createReadStream('', { fd, ...(signal && { signal }) });
+  const { fd, isPipe } = openWithoutWait(path);
+  if (isPipe) return openPipe(fd, signal, waitMs);
+  return createReadStream('', withoutUndefined({ fd, signal }));
 }
 
 /** Opening never waits, as it otherwise would for a pipe without a writer, or for some devices. */
-function open(path: string): { fd: number; isPipe: boolean } {
+function openWithoutWait(path: string): { readonly fd: number; readonly isPipe: boolean } {
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   const stat = fstatSync(fd);
   if (stat.isFile() || stat.isFIFO()) return { fd, isPipe: stat.isFIFO() };
@@ -103,7 +104,8 @@ async function openPipe(
   try {
     const head = await untilWritten(fd, signal, waitMs);
     const { Socket } = process.getBuiltinModule('node:net');
-    const socket = new Socket({ fd, readable: true, writable: false, ...(signal && { signal }) });
+    const options = withoutUndefined({ fd, readable: true, writable: false, signal });
+    const socket = new Socket(options);
     if (head.length > 0) socket.unshift(head);
     return socket;
   } catch (error) {
@@ -132,7 +134,7 @@ async function untilWritten(
     }
     if (performance.now() - began > waitMs)
       throw new UnsuitableFileError('no process writes to the pipe');
-    await sleep(20, undefined, signal && { signal });
+    await sleep(20, undefined, withoutUndefined({ signal }));
   }
 }
 

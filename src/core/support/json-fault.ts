@@ -6,24 +6,28 @@ import { parse } from 'lossless-json';
  * version of Node, and quotes nothing of the text.
  */
 export function jsonFault(text: string): string | null {
-  let doubledAt: number | undefined;
-  let invalidAt: number | undefined;
+  let duplicateKey: number | undefined;
   try {
     parse(text, undefined, {
       onDuplicateKey: ({ position }) => {
-        doubledAt ??= position;
+        duplicateKey ??= position;
       },
     });
   } catch (error) {
-    // The library has no field for the place.
-    const message = error instanceof Error ? error.message : '';
-    invalidAt = Number(/position (\d+)$/.exec(message)?.[1] ?? text.length);
+    if (duplicateKey !== undefined) return `duplicate key ${locationIn(text, duplicateKey)}`;
+    // The library has no field for the position.
+    const position = Number(/position (\d+)$/.exec(String(error))?.[1] ?? text.length);
+    const isComment = /^(?:\/\/|\/\*|#)/.test(text.slice(position));
+    const fault = isComment ? 'a comment, which JSON does not have,' : 'invalid JSON';
+    return `${fault} ${locationIn(text, position)}`;
   }
-  const at = doubledAt ?? invalidAt;
-  if (at === undefined) return null;
-  const isComment = /^(?:\/\/|\/\*|#)/.test(text.slice(at));
-  const invalid = isComment ? 'a comment, which JSON does not have,' : 'invalid JSON';
-  const lines = text.slice(0, at).split('\n');
-  const what = doubledAt === undefined ? invalid : 'duplicate key';
-  return `${what} at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+  if (duplicateKey === undefined) return null;
+  return `duplicate key ${locationIn(text, duplicateKey)}`;
+}
+
+/** A position in a text, for people: `at line 2, column 1`. */
+function locationIn(text: string, position: number): string {
+  const lines = text.slice(0, position).split('\n');
+  const column = (lines.at(-1) ?? '').length + 1;
+  return `at line ${lines.length}, column ${column}`;
 }

@@ -2,8 +2,8 @@
 export function memoize<A, T>(make: (argument: A) => T): (argument: A) => T {
   const made = new Map<A, T>();
   return (argument) => {
-    const known = made.get(argument);
-    if (known !== undefined) return known;
+    const kept = made.get(argument);
+    if (kept !== undefined) return kept;
     const result = make(argument);
     made.set(argument, result);
     return result;

@@ -3,11 +3,19 @@ import { distance } from 'fastest-levenshtein';
 
 /** The most similar name by edit distance, ignoring case; `null` if none is similar enough. */
 export function nearestName(wanted: string, names: Iterable<string>): string | null {
+  let nearest: string | null = null;
+  let fewestEdits = maxEdits(wanted) + 1;
+  for (const name of names) {
+    const edits = distance(wanted.toLowerCase(), name.toLowerCase());
+    if (edits >= fewestEdits) continue;
+    nearest = name;
+    fewestEdits = edits;
+  }
+  return nearest;
+}
+
+function maxEdits({ length }: string): number {
+  if (length < 4) return 1;
   // Two swapped letters are two edits.
-  const most = wanted.length < 4 ? 1 : Math.max(2, Math.floor(wanted.length / 3));
-  const edits = (name: string) => distance(wanted.toLowerCase(), name.toLowerCase());
-  const [nearest] = [...names]
-    .filter((name) => edits(name) <= most)
-    .sort((one, other) => edits(one) - edits(other));
-  return nearest ?? null;
+  return Math.max(2, Math.floor(length / 3));
 }

@@ -30,7 +30,7 @@ export type DecodedPair = readonly [name: string | null, value: string | null];
 /** The number of pairs that `decodePairs` would return, at most, without decoding them. */
 export function countPairs(text: string): number {
   let count = 1;
-  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) count += 1;
+  for (let index = text.indexOf('&'); index >= 0; index = text.indexOf('&', index + 1)) count += 1;
   return count;
 }
 
@@ -42,13 +42,13 @@ export function decodePairs(text: string): DecodedPair[] {
   return text
     .split('&')
     .filter((part) => part !== '')
-    .map((part) => {
-      const at = part.indexOf('=');
-      return [
-        decodePart(at < 0 ? part : part.slice(0, at)),
-        decodePart(at < 0 ? '' : part.slice(at + 1)),
-      ];
-    });
+    .map(decodePair);
+}
+
+function decodePair(part: string): DecodedPair {
+  const equalSign = part.indexOf('=');
+  if (equalSign < 0) return [decodePart(part), ''];
+  return [decodePart(part.slice(0, equalSign)), decodePart(part.slice(equalSign + 1))];
 }
 
 /** Text that needs no decoding, as most names and values. */
@@ -59,13 +59,16 @@ const [plus, space] = Buffer.from('+ ');
 /** `+` as space: byte by byte, ten times as fast as replaceAll for a body of nothing but `+`. */
 function spaced(text: string): string {
   const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at++) if (bytes[at] === plus) bytes[at] = space ?? 0;
+  for (let index = 0; index < bytes.length; index++) {
+    if (bytes[index] === plus) bytes[index] = space ?? 0;
+  }
   return bytes.toString();
 }
 
 /** The text with its percent escapes decoded; the text itself where they are not UTF-8. */
 export function decodePercent(text: string): string {
-  return text.includes('%') ? (decodeText(text) ?? text) : text;
+  if (!text.includes('%')) return text;
+  return decodeText(text) ?? text;
 }
 
 function decodePart(text: string): string | null {

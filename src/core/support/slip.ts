@@ -1,14 +1,16 @@
 /** Whether two names differ by at most one letter, or by two letters that are swapped. */
-export function isSlip(one: string, other: string): boolean {
+export function isSlip(first: string, second: string): boolean {
   let start = 0;
-  while (start < one.length && one[start] === other[start]) start += 1;
-  let [end, otherEnd] = [one.length, other.length];
-  while (end > start && otherEnd > start && one[end - 1] === other[otherEnd - 1]) {
-    end -= 1;
-    otherEnd -= 1;
+  while (start < first.length && first[start] === second[start]) start += 1;
+  let firstEnd = first.length;
+  let secondEnd = second.length;
+  while (firstEnd > start && secondEnd > start && first[firstEnd - 1] === second[secondEnd - 1]) {
+    firstEnd -= 1;
+    secondEnd -= 1;
   }
-  const [left, right] = [one.slice(start, end), other.slice(start, otherEnd)];
-  const isSwapped =
-    left.length === 2 && left[0] === right[1] && left[1] === right[0] && right.length === 2;
-  return (left.length <= 1 && right.length <= 1) || isSwapped;
+  // What is left between the same beginning and the same end.
+  const left = first.slice(start, firstEnd);
+  const right = second.slice(start, secondEnd);
+  if (left.length <= 1 && right.length <= 1) return true;
+  return left.length === 2 && right === `${left[1]}${left[0]}`;
 }

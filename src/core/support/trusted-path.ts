@@ -26,16 +26,16 @@ export function findUnsafePath(path: string): UnsafePath | null {
   if (platform() === 'win32') return null;
   const absolute = resolve(path);
   let here = parse(absolute).root;
-  const rest = partsOf(absolute);
+  const rest = segmentsOf(absolute);
   for (let links = 0; ; ) {
-    const found = lstatSync(here, { throwIfNoEntry: false });
-    if (found === undefined) return null;
-    const unsafe = unsafeReason(here, found, rest.length > 1);
+    const stats = lstatSync(here, { throwIfNoEntry: false });
+    if (stats === undefined) return null;
+    const unsafe = unsafeReason(here, stats, rest.length > 1);
     if (unsafe !== null) return unsafe;
-    if (found.isSymbolicLink() && links < 40) {
+    if (stats.isSymbolicLink() && links < maxLinks) {
       links += 1;
       const target = readlinkSync(here);
-      rest.unshift(...partsOf(target));
+      rest.unshift(...segmentsOf(target));
       here = isAbsolute(target) ? parse(target).root : dirname(here);
       continue;
     }
@@ -45,26 +45,31 @@ export function findUnsafePath(path: string): UnsafePath | null {
   }
 }
 
-function partsOf(path: string): string[] {
-  return path.split(sep).filter((part) => part !== '' && part !== '.');
+/** Maximum number of symbolic links that are followed, as of Linux. */
+const maxLinks = 40;
+
+function segmentsOf(path: string): string[] {
+  return path.split(sep).filter((segment) => segment !== '' && segment !== '.');
 }
 
 const writableByOthers = 0o022;
 const writableByAll = 0o002;
 const sticky = 0o1000;
 
-function unsafeReason(path: string, found: Stats, isFurtherUp: boolean): UnsafePath | null {
-  if (found.uid !== 0 && found.uid !== process.geteuid?.()) {
+/** `isFurtherUp`: the path is a folder above the one of the file. */
+function unsafeReason(path: string, stats: Stats, isFurtherUp: boolean): UnsafePath | null {
+  if (stats.uid !== 0 && stats.uid !== process.geteuid?.()) {
     return {
-      reason: `${path} belongs to another user (uid ${found.uid})`,
+      reason: `${path} belongs to another user (uid ${stats.uid})`,
       hint: 'Review it, then use your own copy in a folder of your own.',
     };
   }
   // The mode of a link has no meaning; in a sticky folder only the owner of an entry can replace
   // it.
-  const isSafe = found.isSymbolicLink() || (found.isDirectory() && (found.mode & sticky) !== 0);
-  const tooOpen = isFurtherUp && found.gid === found.uid ? writableByAll : writableByOthers;
-  if (isSafe || (found.mode & tooOpen) === 0) return null;
+  const isSafe = stats.isSymbolicLink() || (stats.isDirectory() && (stats.mode & sticky) !== 0);
+  const isPrivateGroup = isFurtherUp && stats.gid === stats.uid;
+  const tooOpen = isPrivateGroup ? writableByAll : writableByOthers;
+  if (isSafe || (stats.mode & tooOpen) === 0) return null;
   return {
     reason: `${path} is writable by other users`,
     hint: 'Restrict it:',

@@ -76,7 +76,7 @@ describe('a platform file', () => {
     const given = JSON.parse(JSON.stringify({ ...defaultPlatform, signing: {} }));
     expect(formatPlatform(parsePlatform(given, 'it'))).toEqual({});
     const rows = [...page.matchAll(/^\| `(\w+)` \| (?:`(.*?)`|the default recipes) \|/gm)];
-    const shown = Object.entries(platformFields).map(([name, { usual }]) => [
+    const shown = Object.entries(platformFields).map(([name, { default: usual }]) => [
       name,
       name === 'signing' ? undefined : JSON.stringify(usual),
     ]);

@@ -223,7 +223,7 @@ function isOwn({ means, answer }: Refusal): boolean {
 function isUsual(field: keyof Platform, fields: Partial<Platform>): boolean {
   return (
     !(field in fields) ||
-    JSON.stringify(fields[field]) === JSON.stringify(platformFields[field].usual)
+    JSON.stringify(fields[field]) === JSON.stringify(platformFields[field].default)
   );
 }
 
@@ -250,7 +250,7 @@ function pointRow({ field, isFound, detail }: Point, fields: Partial<Platform>) 
   const found = [show(fields[field]), detail].filter(Boolean).join(': ');
   return {
     field,
-    default: isLong ? 'those of this project' : show(platformFields[field].usual),
+    default: isLong ? 'those of this project' : show(platformFields[field].default),
     platform: isFound ? found : `not known: ${detail}`,
   };
 }
