@@ -45,12 +45,9 @@ export function exitStatusOf(error: unknown): number {
   if (!(error instanceof Error)) return exitStatus.fault;
   if (error.name === 'ExitPromptError' || error.name === 'AbortError')
     return exitStatus.interrupted;
-  const code = (error as { code?: unknown }).code;
+  const { code, exitCode } = error as { code?: unknown; exitCode?: number };
   if (typeof code !== 'string') return exitStatus.fault;
-  if (code.startsWith('commander.')) {
-    return (error as { exitCode?: number }).exitCode === 0 ? exitStatus.success : exitStatus.usage;
-  }
-  return Object.hasOwn(statusOfCode, code)
-    ? (statusOfCode[code] ?? exitStatus.fault)
-    : exitStatus.fault;
+  if (code.startsWith('commander.')) return exitCode === 0 ? exitStatus.success : exitStatus.usage;
+  if (!Object.hasOwn(statusOfCode, code)) return exitStatus.fault;
+  return statusOfCode[code] ?? exitStatus.fault;
 }

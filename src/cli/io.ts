@@ -47,10 +47,8 @@ export class OutputError extends UserInfoError {
  */
 export function write(stream: Terminal<Writable>, data: string | Uint8Array): Promise<void> {
   if (!stream.isTTY) return writeStyled(stream, data);
-  return writeStyled(
-    stream,
-    showData(typeof data === 'string' ? data : new TextDecoder().decode(data)),
-  );
+  const text = typeof data === 'string' ? data : new TextDecoder().decode(data);
+  return writeStyled(stream, showData(text));
 }
 
 /**
@@ -60,9 +58,10 @@ export function write(stream: Terminal<Writable>, data: string | Uint8Array): Pr
  */
 export function writeStyled(stream: Writable, data: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
-    stream.write(data, (error) =>
-      error && !isClosed(error) ? reject(new OutputError(error)) : resolve(),
-    );
+    stream.write(data, (error) => {
+      if (error && !isClosed(error)) reject(new OutputError(error));
+      else resolve();
+    });
   });
 }
 
@@ -89,6 +88,7 @@ export async function printMessage({ stderr }: Io, message: string, label = ''):
 
 /** The next steps: sentences, then commands, each of which can be pasted. */
 export interface Advice {
+  /** Sentences; those after a line break are shown on a line of their own. */
   readonly hint: string | null;
   readonly commands: readonly string[];
 }
@@ -118,9 +118,9 @@ export async function readText(
   file: string,
   what = 'the input',
 ): Promise<string> {
-  if (file === '-') await announceWait(io, what);
-  const source = file === '-' ? addAbortSignal(signal, io.stdin) : file;
-  return readNamedFile(source, inputName(file), { signal });
+  if (file !== '-') return readNamedFile(file, inputName(file), { signal });
+  await announceWait(io, what);
+  return readNamedFile(addAbortSignal(signal, io.stdin), inputName(file), { signal });
 }
 
 /** Says on a terminal that the program waits for input. */
@@ -139,12 +139,10 @@ export async function readNamedFile(
   name: string,
   { hint, signal, isKept = false }: { hint?: string; signal?: AbortSignal; isKept?: boolean } = {},
 ): Promise<string> {
+  const isFile = isKept && typeof source === 'string';
   let bytes: Buffer;
   try {
-    bytes =
-      isKept && typeof source === 'string'
-        ? readInputFile(source)
-        : await readInput(source, signal);
+    bytes = isFile ? readInputFile(source) : await readInput(source, signal);
   } catch (cause) {
     throw explainUnreadable(cause, name, hint);
   }
@@ -228,11 +226,13 @@ export function decodeInput(bytes: Uint8Array, name: string): string {
 export function refuseDamaged(args: readonly string[], env: Io['env']): void {
   const variables = Object.entries(env).filter(([name]) => name.startsWith('USERINFO_'));
   if (![...args, ...variables.flat()].some((text) => text?.includes('\ufffd'))) return;
-  const given = processTexts('cmdline').slice(-args.length);
-  const damaged = [
-    ...given.map((bytes, index) => ({ name: `argument ${index + 1}`, bytes })),
+  const received = [
+    ...processTexts('cmdline')
+      .slice(-args.length)
+      .map((bytes, index) => ({ name: `argument ${index + 1}`, bytes })),
     ...variables.map(([name]) => ({ name, bytes: variableBytes(name) })),
-  ].find(({ bytes }) => !isUtf8(bytes));
+  ];
+  const damaged = received.find(({ bytes }) => !isUtf8(bytes));
   if (damaged === undefined) return;
   throw new InvalidInputError(`${damaged.name} is not UTF-8: it would be stored damaged`, {
     hint: 'Give the text as UTF-8, or from a UTF-8 file: key=@file, or --user-info - < file.',

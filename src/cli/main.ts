@@ -23,18 +23,18 @@ export async function main(host: Host): Promise<void> {
     if (error.code === 'EPIPE') host.exit(closed.status);
     failure ??= error;
   });
-  const status = await runCommand(args, host, closed).catch((error) => reportLast(error, host));
+  let status = await runCommand(args, host, closed).catch((error) => reportLast(error, host));
   // Some writers do not wait for their stream: their errors are known only after everything is
   // written.
   await written(host.stdout);
-  const failed = status === exitStatus.success && failure;
-  const finalStatus = failed ? await reportUnwritten(host, failed) : status;
+  if (status === exitStatus.success && failure !== undefined)
+    status = await reportUnwritten(host, failure);
   await Promise.race([
     written(host.stderr),
     new Promise((resolve) => setTimeout(resolve, slowReaderMs)),
   ]);
   // Without this, the process would wait for V8's background compilation.
-  host.exit(finalStatus);
+  host.exit(status);
 }
 
 async function runCommand(
@@ -81,8 +81,8 @@ async function reportLast(error: unknown, host: Host): Promise<number> {
 }
 
 /**
- * Rejected by what is thrown where nobody can catch it, as pg does at a message that it cannot
- * read; not for a command with a log, which has a listener of its own.
+ * Rejected by an error that is thrown where nobody can catch it, as pg does at a message that it
+ * cannot read. A command with a log has a listener of its own, and then nothing rejects it.
  */
 function uncaughtOf(host: Host): Promise<never> {
   return new Promise((_, reject) => {

@@ -13,7 +13,7 @@ interface ProfileOutline {
   readonly chatPrefix: ChatPrefix;
 }
 
-/** `profile` is the one that an option names. */
+/** The outline of the stored profiles; `profile` is the name that an option gives. */
 export function profileOutline(
   env: Readonly<Record<string, string | undefined>>,
   profile?: string,
@@ -24,11 +24,12 @@ export function profileOutline(
     const text = statSync(path).isFile() ? decodeText(readFileSync(path)) : '';
     const { active, profiles } = JSON.parse(text);
     const { chat_prefix } = profiles[profile || env.USERINFO_PROFILE || active]?.platform ?? {};
-    const chatPrefix = /^[A-Za-z]\w{0,30}_$/.test(chat_prefix) ? chat_prefix : neutral;
+    const isPrefix = /^[A-Za-z]\w{0,30}_$/.test(chat_prefix);
+    const chatPrefix = isPrefix ? chat_prefix : neutralPrefix;
     return { names: Object.keys(profiles).filter(isProfileName), chatPrefix };
   } catch {
-    return { names: [], chatPrefix: neutral };
+    return { names: [], chatPrefix: neutralPrefix };
   }
 }
 
-const neutral = 'chat_';
+const neutralPrefix = 'chat_';

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { type CliContext, createContext } from './command.js';
 import {
+  type CommandLine,
   checkCommandLine,
   readCommandLine,
   withoutUnknownValues,
@@ -19,8 +20,8 @@ import { exitStatus } from './exit-status.js';
 import { type Io, refuseDamaged } from './io.js';
 
 /**
- * Runs one command line (without `node` and the script), and returns the exit status. What rejects
- * `uncaught` ends the command as an error of its own does.
+ * Runs one command line (without `node` and the script), and returns the exit status. A rejection
+ * of `uncaught` ends the command as an error of its own does.
  */
 export async function run(
   args: readonly string[],
@@ -39,20 +40,22 @@ export async function run(
     ]);
     return exitStatus.success;
   } catch (thrown) {
-    const isRefused = thrown instanceof CommanderError && thrown.exitCode !== 0;
-    const error = isRefused
-      ? (await import('./command-line/suggestions.late.js')).explainRefusal(
-          thrown,
-          readCommandLine(program, args),
-        )
-      : thrown;
+    const line = readCommandLine(program, args);
+    const error = await explained(thrown, line);
     const { verbose = false, output = io.env.USERINFO_OUTPUT } = program.opts<CommonOptions>();
     // An error in an option may come before this one is parsed.
     const json = args.includes('--json') || output === 'json' || output === 'ndjson';
-    const isUnsent = sendsRequests(readCommandLine(program, args).command) && !context.hasSent;
+    const isUnsent = sendsRequests(line.command) && !context.hasSent;
     const { reportError } = await import('./report-error.js');
     return reportError(error, io, { verbose, json, isUnsent });
   }
+}
+
+/** An error; a refusal of commander in our words. */
+async function explained(thrown: unknown, line: CommandLine): Promise<unknown> {
+  if (!(thrown instanceof CommanderError) || thrown.exitCode === 0) return thrown;
+  const { explainRefusal } = await import('./command-line/suggestions.late.js');
+  return explainRefusal(thrown, line);
 }
 
 /**

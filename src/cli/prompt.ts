@@ -4,7 +4,12 @@ import { showText } from './output/terminal-text.js';
 
 /** Prompts to the user at the terminal, written to stderr. Each loads its library. */
 export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
-  const place = () => ({ input: io.stdin, output: io.stderr, signal, clearPromptOnDone: false });
+  const terminal = () => ({
+    input: io.stdin,
+    output: io.stderr,
+    signal,
+    clearPromptOnDone: false,
+  });
   return {
     /**
      * Whether stdin and stderr are terminals, stdin is not at its end, and `--no-input` is not set.
@@ -19,22 +24,22 @@ export function createPrompt(io: Io, signal: AbortSignal, allowed: boolean) {
       check: (answer: string) => true | string = () => true,
     ): Promise<string> {
       const { default: input } = await import('@inquirer/input');
-      return input({ message: showText(message), validate: check }, place());
+      return input({ message: showText(message), validate: check }, terminal());
     },
     /** The input is not echoed. */
     async secret(message: string): Promise<string> {
       const validate = (answer: string) => (answer === '' ? 'A value is required.' : true);
       const { default: password } = await import('@inquirer/password');
-      return password({ message: showText(message), mask: false, validate }, place());
+      return password({ message: showText(message), mask: false, validate }, terminal());
     },
     async confirm(message: string): Promise<boolean> {
       const { default: ask } = await import('@inquirer/confirm');
-      return ask({ message: showText(message), default: false }, place());
+      return ask({ message: showText(message), default: false }, terminal());
     },
     async choose(message: string, choices: readonly string[]): Promise<string> {
       const options = choices.map((value) => ({ value }));
       const { default: select } = await import('@inquirer/select');
-      return select({ message: showText(message), choices: options }, place());
+      return select({ message: showText(message), choices: options }, terminal());
     },
   };
 }
@@ -64,9 +69,7 @@ export async function confirm(
   if (!prompt.possible) {
     throw new InvalidInputError(
       `confirmation needed, and there is no terminal to ask on: ${question}`,
-      {
-        hint: 'Nothing was done. Add --yes if that is what you want.',
-      },
+      { hint: 'Nothing was done. Add --yes if that is what you want.' },
     );
   }
   if (!(await prompt.confirm(question)))

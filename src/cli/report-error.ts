@@ -35,21 +35,29 @@ export async function reportError(
   const sent = isUnsent && error instanceof InvalidInputError ? 'nothing' : null;
   const report = reportOf(error, exit, io.env);
   if (json) {
-    const line = JSON.stringify({ error: { ...report, sent } }, (_, value) =>
-      isEmpty(value) ? undefined : value,
-    );
-    await writeStyled(io.stderr, `${showText(line)}\n`);
+    await printJsonReport(io, { ...report, sent });
     return exit;
   }
   const label = `${colorsFor(io.stderr, io.env).red('error:')} `;
   await printMessage(io, report.message, exit === exitStatus.interrupted ? '' : label);
   if (verbose && isFault(error, exit) && error instanceof Error && error.stack !== undefined) {
     for (const line of error.stack.split('\n')) await printMessage(io, line);
-  } else {
-    const hint = [sent && 'Nothing was sent.', report.hint].filter(Boolean).join(' ');
-    await printAdvice(io, { hint: hint || null, commands: report.commands });
+    return exit;
   }
+  const hint = [sent && 'Nothing was sent.', report.hint].filter(Boolean).join(' ');
+  await printAdvice(io, { hint: hint || null, commands: report.commands });
   return exit;
+}
+
+/** Prints the parts of an error as one line of JSON; those that are empty are left out. */
+async function printJsonReport(
+  io: Io,
+  report: Report & { readonly sent: 'nothing' | null },
+): Promise<void> {
+  const line = JSON.stringify({ error: report }, (_, value) =>
+    isEmpty(value) ? undefined : value,
+  );
+  await writeStyled(io.stderr, `${showText(line)}\n`);
 }
 
 const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
@@ -62,23 +70,22 @@ function reportOf(error: unknown, exit: number, env: Io['env']): Report {
   const none = { result_code: null, commands: [], exit };
   if (!(error instanceof Error))
     return { code: 'INTERNAL', message: String(error), ...none, hint: faultHint };
-  const { code } = error as Partial<UserInfoError>;
-  const advice = nextStepOf(error, env);
   if (exit === exitStatus.interrupted) {
+    const report = { code: 'CANCELLED', message: 'interrupted', ...none, hint: null };
+    // The request may have been carried out.
     const isDoubtful = (error as { received?: unknown }).received === true;
-    return {
-      code: 'CANCELLED',
-      message: 'interrupted',
-      ...none,
-      ...(isDoubtful ? advice : { hint: null }),
-    };
+    return isDoubtful ? { ...report, ...nextStepOf(error, env) } : report;
   }
   const { message } = error;
-  const result_code = error instanceof ExplainedError ? error.resultCode : null;
-  if (!isFault(error, exit)) return { code: String(code), message, result_code, ...advice, exit };
+  if (!isFault(error, exit)) {
+    const { code } = error as Partial<UserInfoError>;
+    const result_code = error instanceof ExplainedError ? error.resultCode : null;
+    return { code: String(code), message, result_code, ...nextStepOf(error, env), exit };
+  }
   if (!isSystemError(error)) return { code: 'INTERNAL', message, ...none, hint: faultHint };
-  const what = `${error.path ?? error.syscall}: ${describeSystemError(error)} (${error.code})`;
-  return { code: 'INTERNAL', message: what, ...none, hint: systemHint };
+  const where = error.path ?? error.syscall;
+  const described = `${where}: ${describeSystemError(error)} (${error.code})`;
+  return { code: 'INTERNAL', message: described, ...none, hint: systemHint };
 }
 
 const systemHint =
@@ -94,20 +101,15 @@ const proxyHint =
  * other names.
  */
 export function nextStepOf(error: Error, env: Io['env']): Advice {
-  const {
-    code,
-    reason,
-    hint,
-    commands = [],
-  } = error as Partial<UserInfoError> & { reason?: unknown };
+  const { code, hint, commands = [] } = error as Partial<UserInfoError>;
+  const { reason } = error as { reason?: unknown };
+  const sentences: string[] = [];
+  if (hint) sentences.push(hint);
+  if (hint === undefined && code === 'STORE_UNAVAILABLE') sentences.push(databaseHint);
+  if (reason === 'proxy') sentences.push(proxyHint);
   const unreadProxy = ['ALL_PROXY', 'all_proxy'].find((name) => env[name]);
-  const sentences = [
-    hint ?? (code === 'STORE_UNAVAILABLE' && databaseHint),
-    reason === 'proxy' && proxyHint,
-    (reason === 'dns' || reason === 'connect') &&
-      unreadProxy !== undefined &&
-      `${unreadProxy} is not read. ${proxyHint}`,
-  ].filter((part) => typeof part === 'string' && part !== '');
+  if ((reason === 'dns' || reason === 'connect') && unreadProxy !== undefined)
+    sentences.push(`${unreadProxy} is not read. ${proxyHint}`);
   return { hint: sentences.length === 0 ? null : sentences.join(' '), commands };
 }
 
@@ -117,7 +119,7 @@ export class ExplainedError extends UserInfoError {
   readonly reason: unknown;
   readonly resultCode: number | null;
 
-  /** Takes what is not given from `cause`. */
+  /** Has the message, the hint and the commands of `cause` where it gets none of its own. */
   constructor(
     cause: UserInfoError,
     {

@@ -20,17 +20,25 @@ export function firstExamples(...all: readonly Example[]): string {
   return `\nExamples:\n${shown.join('\n')}`;
 }
 
+/** Maximum number of characters of the first line of a command, and of those after it. */
+const firstLineLength = 74;
+const nextLineLength = 72;
+
 /** Continues a long command on further lines, as a shell reads them. */
 function breakCommand(command: string): string {
-  const lines = [''];
-  for (const part of command.split(/ (?=--?[a-z]|'https?:|[|>] |&& |"\$\()|(?<=;) /)) {
-    const line = lines.at(-1) ?? '';
-    const joined = line === '' ? part : `${line} ${part}`;
-    if (joined.length <= (lines.length === 1 ? 74 : 72) || line === '')
-      lines[lines.length - 1] = joined;
-    else lines.push(part);
+  const parts = command.split(/ (?=--?[a-z]|'https?:|[|>] |&& |"\$\()|(?<=;) /);
+  const lines: string[] = [];
+  let line = parts.shift() ?? '';
+  for (const part of parts) {
+    const joined = `${line} ${part}`;
+    if (joined.length <= (lines.length === 0 ? firstLineLength : nextLineLength)) {
+      line = joined;
+    } else {
+      lines.push(line);
+      line = part;
+    }
   }
-  return lines.join(' \\\n      ');
+  return [...lines, line].join(' \\\n      ');
 }
 
 /** Names and their meanings, in two columns. */
@@ -106,7 +114,8 @@ export const sharedHeading = 'Shared options:';
  */
 function sharedOptions({ parent }: Command): readonly Option[] {
   const options = parent?.options ?? [];
-  return options.some(({ helpGroupHeading }) => helpGroupHeading === sharedHeading) ? options : [];
+  const isShared = options.some(({ helpGroupHeading }) => helpGroupHeading === sharedHeading);
+  return isShared ? options : [];
 }
 
 /**
@@ -136,16 +145,17 @@ const flagParagraphs = /(\(see "[^\n]+"\):.*\n(?: {2}\S.*\n)*)\n(?=\w[\w ]* \(se
  * page explains; that of the program, of `read` and of `passback` has at most 24 lines.
  */
 export function helpLayout(isShort: boolean): HelpConfiguration {
-  const isNamed = (heading: string | undefined, isGroup: boolean) =>
-    isShort && helpPage(heading) !== undefined && !(isGroup && heading === sharedHeading);
+  /** Whether the command that is shown is a group, or the program. */
   let isGroup = false;
+  const isNamed = (heading: string | undefined) =>
+    isShort && helpPage(heading) !== undefined && !(isGroup && heading === sharedHeading);
   return {
     showGlobalOptions: true,
     subcommandTerm: (command) => command.name(),
-    visibleOptions: (command) =>
-      [...new Help().visibleOptions(command), ...sharedOptions(command)].filter(
-        ({ long }) => !isShort || long !== '--help',
-      ),
+    visibleOptions: (command) => {
+      const options = [...new Help().visibleOptions(command), ...sharedOptions(command)];
+      return options.filter(({ long }) => !isShort || long !== '--help');
+    },
     commandUsage: (command) => {
       const usage = Help.prototype.commandUsage.call(new Help(), command);
       return isShort && command.parent !== null ? `${usage}   (all: --help)` : usage;
@@ -161,38 +171,49 @@ export function helpLayout(isShort: boolean): HelpConfiguration {
       if (!isShort) return Help.prototype.padWidth.call(helper, command, helper);
       const options = helper
         .visibleOptions(command)
-        .filter(({ helpGroupHeading }) => !isNamed(helpGroupHeading, command.commands.length > 0));
+        .filter(({ helpGroupHeading }) => !isNamed(helpGroupHeading));
       return Math.max(
         helper.longestArgumentTermLength(command, helper),
         helper.longestSubcommandTermLength(command, helper),
         ...options.map((option) => helper.optionTerm(option).length),
       );
     },
-    // The commands of a group come before its options; those of the program are listed by its
-    // complete help.
     formatHelp: (command, helper) => {
       isGroup = command.commands.length > 0;
       const text = Help.prototype.formatHelp.call(helper, command, helper);
-      if (!isGroup) return text.replace(flagParagraphs, '$1');
-      const parts = text.trimEnd().split('\n\n');
-      const isOptions = (part: string) => /^(?:Shared o|Global O|O)ptions|^Connection/.test(part);
-      const options = isShort && command.parent === null ? [] : parts.filter(isOptions);
-      const ordered = [...parts.filter((part) => !isOptions(part)), ...options];
-      return `${ordered.join('\n\n')}\n`.replace(flagParagraphs, '$1');
+      const isShortOfProgram = isShort && command.parent === null;
+      const ordered = isGroup ? commandsFirst(text, !isShortOfProgram) : text;
+      return ordered.replace(flagParagraphs, '$1');
     },
     formatItemList: (heading, items, helper) => {
       if (items.length === 0) return [];
-      if (isShort && namedOnly.includes(heading))
-        return [`${heading} ${items.map((item) => item.trim().split(' ')[0]).join(', ')}`];
-      if (!isNamed(heading, isGroup)) return [heading, ...items, ''];
-      const flags = items.map((item) =>
-        /-[\w-]+(?:, --[\w-]+)?/.exec(item)?.[0].replace(', ', '/'),
-      );
-      const shown = flags.filter((flag) => flag !== undefined);
-      const title = `${heading.replace(':', '')} (see "${helpPage(heading)}"):`;
-      const line = `${title} ${shown.join(', ')}`;
-      const width = helper.helpWidth ?? 80;
-      return line.length <= width ? [line, ''] : [title, wrapNames(shown, width), ''];
+      if (isShort && namedOnly.includes(heading)) return [listFirstWords(heading, items)];
+      if (!isNamed(heading)) return [heading, ...items, ''];
+      return listFlags(heading, items, helper.helpWidth ?? 80);
     },
   };
+}
+
+/** The help of a group with its commands before its options, which may be left out. */
+function commandsFirst(text: string, hasOptions: boolean): string {
+  const parts = text.trimEnd().split('\n\n');
+  const isOptions = (part: string) => /^(?:Shared o|Global O|O)ptions|^Connection/.test(part);
+  const ordered = parts.filter((part) => !isOptions(part));
+  if (hasOptions) ordered.push(...parts.filter(isOptions));
+  return `${ordered.join('\n\n')}\n`;
+}
+
+/** Names commands without their meanings: `Signing: sign, probe`. */
+function listFirstWords(heading: string, items: readonly string[]): string {
+  return `${heading} ${items.map((item) => item.trim().split(' ')[0]).join(', ')}`;
+}
+
+/** Names options without their meanings, and the page that has those. */
+function listFlags(heading: string, items: readonly string[], width: number): string[] {
+  const flags = items.flatMap((item) => /-[\w-]+(?:, --[\w-]+)?/.exec(item)?.[0] ?? []);
+  const shown = flags.map((flag) => flag.replace(', ', '/'));
+  const title = `${heading.replace(':', '')} (see "${helpPage(heading)}"):`;
+  const line = `${title} ${shown.join(', ')}`;
+  if (line.length <= width) return [line, ''];
+  return [title, wrapNames(shown, width), ''];
 }

@@ -6,13 +6,21 @@ import { InvalidInputError } from '../../core/contract/errors.js';
 
 const count = /^[1-9]\d{0,8}$/;
 
-/** Parses a positive integer. */
+/**
+ * Parses a positive integer.
+ *
+ * @throws InvalidArgumentError
+ */
 export function parseCount(text: string): number {
   if (count.test(text)) return Number(text);
   throw new InvalidArgumentError('Give a number from 1.');
 }
 
-/** Parses a positive integer, or `unlimited`. */
+/**
+ * Parses a positive integer, or `unlimited`.
+ *
+ * @throws InvalidArgumentError
+ */
 export function parseLimit(text: string): number | 'unlimited' {
   if (text === 'unlimited') return text;
   if (count.test(text)) return Number(text);
@@ -42,7 +50,11 @@ export function addText(text: string, texts: readonly string[] = []): string[] {
 /** The longest time that a timer of Node.js can wait, in whole hours. */
 const maxHours = 596;
 
-/** Parses a duration such as `500ms`, `5s` or `2m` into milliseconds. */
+/**
+ * Parses a duration such as `500ms`, `5s` or `2m` into milliseconds.
+ *
+ * @throws InvalidArgumentError
+ */
 export function parseDuration(text: string): number {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   const ms = Number(number) * unitMs[unit as keyof typeof unitMs];
@@ -52,10 +64,14 @@ export function parseDuration(text: string): number {
   );
 }
 
-/** Parses a rate such as `100/s` into requests per second. */
+/**
+ * Parses a rate such as `100/s` into requests per second.
+ *
+ * @throws InvalidArgumentError
+ */
 export function parseRate(text: string): number {
-  const found = /^([1-9]\d{0,6})\/s$/.exec(text);
-  if (found !== null) return Number(found[1]);
+  const [, rate] = /^([1-9]\d{0,6})\/s$/.exec(text) ?? [];
+  if (rate !== undefined) return Number(rate);
   throw new InvalidArgumentError('Write it as 100/s.');
 }
 

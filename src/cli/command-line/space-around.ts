@@ -33,23 +33,27 @@ export async function cutSpaceAround(io: Io, what: string, text: string): Promis
 
 /** Cuts the white space around codes, IDs and settings of a command line. */
 export async function cutInCommandLine(io: Io, command: Command): Promise<void> {
-  for (const name of idOptions) {
-    const owner = ownerOf(command, name);
-    const given: unknown = owner?.getOptionValue(name);
-    const option = owner?.options.find((known) => known.attributeName() === name);
-    if (owner === undefined || option?.long == null) continue;
-    const cut = (text: string) => cutSpaceAround(io, option.long ?? name, text);
-    const texts: readonly string[] = Array.isArray(given) ? given : [String(given)];
-    if (texts.every((text) => text === text.trim())) continue;
-    const value = Array.isArray(given)
-      ? await Promise.all(given.map(cut))
-      : await cut(String(given));
-    owner.setOptionValueWithSource(name, value, owner.getOptionValueSource(name));
-  }
+  for (const name of idOptions) await cutInOption(io, command, name);
   for (const [index, argument] of command.registeredArguments.entries()) {
-    const given: unknown = command.processedArgs[index];
-    if (idArguments.includes(argument.name()) && typeof given === 'string')
-      command.processedArgs[index] = await cutSpaceAround(io, `the ${argument.name()}`, given);
+    const value: unknown = command.processedArgs[index];
+    if (idArguments.includes(argument.name()) && typeof value === 'string')
+      command.processedArgs[index] = await cutSpaceAround(io, `the ${argument.name()}`, value);
+  }
+}
+
+/** Cuts the white space around the text of an option, or the texts of one that is repeated. */
+async function cutInOption(io: Io, command: Command, name: string): Promise<void> {
+  const owner = ownerOf(command, name);
+  const flag = owner?.options.find((option) => option.attributeName() === name)?.long;
+  if (owner === undefined || flag == null) return;
+  const cut = (text: string) => cutSpaceAround(io, flag, text);
+  const value: unknown = owner.getOptionValue(name);
+  const source = owner.getOptionValueSource(name);
+  if (Array.isArray(value)) {
+    const texts = await Promise.all(value.map((text) => cut(String(text))));
+    owner.setOptionValueWithSource(name, texts, source);
+  } else {
+    owner.setOptionValueWithSource(name, await cut(String(value)), source);
   }
 }
 

@@ -72,14 +72,13 @@ function unknownOption(
       message,
       'The app secret is not an argument: --app-secret-stdin, -env or -command. Replace the secret that you typed.',
     );
-  const known = otherTools.options[flag];
-  if (known !== undefined && findOption(command, known) !== undefined)
-    return new UsageError(message, didYouMean(known));
+  const ourFlag = otherTools.options[flag];
+  if (ourFlag !== undefined && findOption(command, ourFlag) !== undefined)
+    return new UsageError(message, didYouMean(ourFlag));
   if (suggestion !== undefined) return new UsageError(message, suggestion.slice(1, -1));
-  const takesOperands = command.registeredArguments.length > 0;
-  const hint = takesOperands
-    ? 'Put a -- before an argument that begins with -. The options are listed by:'
-    : 'The options are listed by:';
+  let hint = 'The options are listed by:';
+  if (command.registeredArguments.length > 0)
+    hint = `Put a -- before an argument that begins with -. ${hint}`;
   return new UsageError(message, hint, [`${fullName(command)} --help`]);
 }
 
@@ -94,13 +93,14 @@ function unknownCommand(group: Command, typed: string): UsageError {
     .visibleCommands(group)
     .map((command) => command.name())
     .filter((name) => name !== 'help');
-  const known = Object.hasOwn(otherTools.commands, typed) ? otherTools.commands[typed] : undefined;
-  const isOfProgram = group.parent === null && known?.includes(' ');
-  if (known !== undefined && (isOfProgram || names.includes(known)))
-    return new UsageError(message, 'Did you mean:', [`${fullName(group)} ${known}`]);
+  const ourName = new Map(Object.entries(otherTools.commands)).get(typed);
+  const isOfProgram = group.parent === null && ourName?.includes(' ');
+  if (ourName !== undefined && (isOfProgram || names.includes(ourName)))
+    return new UsageError(message, 'Did you mean:', [`${fullName(group)} ${ourName}`]);
   const list = `The commands are ${names.join(', ')}.`;
   const nearest = nearestName(typed, names);
-  return new UsageError(message, nearest === null ? list : `${didYouMean(nearest)}\n${list}`);
+  if (nearest === null) return new UsageError(message, list);
+  return new UsageError(message, `${didYouMean(nearest)}\n${list}`);
 }
 
 function didYouMean(name: string): string {

@@ -22,11 +22,13 @@ export function formatCsv(data: unknown): string {
  */
 function* flatten(data: unknown, path = ''): Generator<[path: string, text: string]> {
   if (!isNested(data)) {
-    yield [path, data === null || data === undefined ? '' : String(data)];
+    yield [path, String(data ?? '')];
   } else if (Array.isArray(data)) {
     for (const [index, value] of data.entries()) yield* flatten(value, `${path}[${index}]`);
   } else {
-    const before = path === '' ? '' : `${path}.`;
-    for (const [key, value] of Object.entries(data)) yield* flatten(value, before + queryName(key));
+    for (const [key, value] of Object.entries(data)) {
+      const name = queryName(key);
+      yield* flatten(value, path === '' ? name : `${path}.${name}`);
+    }
   }
 }

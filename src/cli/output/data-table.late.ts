@@ -21,31 +21,37 @@ const encodedKeys: readonly string[] = ['device_info', 'location_info'];
  * numbers are shown as they are written there.
  */
 export function formatEnvelopeTable(body: string, style: TableStyle): string {
-  const { code, msg, data, ...others } = parseExact(body) as Record<string, unknown>;
+  const { code, msg, ...rest } = parseExact(body) as Record<string, unknown>;
   const color = String(code) === String(resultCode.ok) ? 'green' : 'red';
-  const words = [code, ...(typeof msg === 'string' ? [msg] : [])].map(showValue).join(' ');
-  const verdict = `${style.colors[color](words)}\n`;
-  const fields = Object.entries(isRecord(data) ? data : {});
-  const decoded = fields.map(([key, value]) => [
-    key,
-    encodedKeys.includes(key) ? decode(value) : value,
-  ]);
-  const isShown = isRecord(data) || data === undefined || data === null;
+  const words = [showValue(code)];
+  if (typeof msg === 'string') words.push(showValue(msg));
+  const verdict = `${style.colors[color](words.join(' '))}\n`;
+  const { data, ...others } = rest;
+  if (data === undefined || data === null)
+    return verdict + formatSections(others, 'envelope', style).join('\n');
+  if (!isRecord(data)) return verdict + formatSections(rest, 'envelope', style).join('\n');
   const sections = [
-    ...formatSections(Object.fromEntries(decoded), 'data', style),
-    ...formatSections(isShown ? others : { data, ...others }, 'envelope', style),
+    ...formatSections(withDecodedLists(data), 'data', style),
+    ...formatSections(others, 'envelope', style),
   ];
   return verdict + sections.join('\n');
 }
 
-/** Decodes the strings of a list that are flat JSON objects; other strings stay as they are. */
-function decode(value: unknown): unknown {
-  if (!Array.isArray(value)) return value;
-  return value.map((item) => {
-    if (typeof item !== 'string' || jsonValueOf(item) === undefined) return item;
-    const decoded = parseExact(item);
-    return isRecord(decoded) && !Object.values(decoded).some(isNested) ? decoded : item;
-  });
+function withDecodedLists(data: Record<string, unknown>): Record<string, unknown> {
+  const decoded = { ...data };
+  for (const key of encodedKeys) {
+    const list = data[key];
+    if (Array.isArray(list)) decoded[key] = list.map(decodeObject);
+  }
+  return decoded;
+}
+
+/** Decodes a string that is a flat JSON object; anything else stays as it is. */
+function decodeObject(item: unknown): unknown {
+  if (typeof item !== 'string' || jsonValueOf(item) === undefined) return item;
+  const object = parseExact(item);
+  if (!isRecord(object) || Object.values(object).some(isNested)) return item;
+  return object;
 }
 
 /**
@@ -55,26 +61,29 @@ function decode(value: unknown): unknown {
 export function inWords(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(inWords);
   if (!isRecord(data)) return data;
-  const fields = Object.entries(data).map(([name, value]) => {
-    if (typeof value === 'boolean') return [name, value ? 'yes' : 'no'];
-    const isTime = /(?:^|_)(?:at|until)$/.test(name) && Number(value) > 0;
-    return [name, isTime ? timeInWords(Number(value)) : value];
-  });
+  const fields = Object.entries(data).map(([name, value]) => [name, fieldInWords(name, value)]);
   return Object.fromEntries(fields);
 }
 
+function fieldInWords(name: string, value: unknown): unknown {
+  if (value === true) return 'yes';
+  if (value === false) return 'no';
+  const isTime = /(?:^|_)(?:at|until)$/.test(name) && Number(value) > 0;
+  return isTime ? timeInWords(Number(value)) : value;
+}
+
 const units = [
-  ['days', 86_400],
-  ['h', 3_600],
-  ['min', 60],
+  { name: 'days', seconds: 86_400 },
+  { name: 'h', seconds: 3_600 },
+  { name: 'min', seconds: 60 },
 ] as const;
 
 /** `in 4 min` for a time to come, else the local date and time. */
 export function timeInWords(unixSeconds: number): string {
-  const left = unixSeconds - Date.now() / 1000;
-  if (left <= 0) return new Date(unixSeconds * 1000).toLocaleString('sv');
-  const [unit, size] = units.find(([, one]) => left >= 2 * one) ?? ['s', 1];
-  return `in ${Math.round(left / size)} ${unit}`;
+  const secondsLeft = unixSeconds - Date.now() / 1000;
+  if (secondsLeft <= 0) return new Date(unixSeconds * 1000).toLocaleString('sv');
+  const unit = units.find(({ seconds }) => secondsLeft >= 2 * seconds) ?? { name: 's', seconds: 1 };
+  return `in ${Math.round(secondsLeft / unit.seconds)} ${unit.name}`;
 }
 
 /**
@@ -102,7 +111,8 @@ function formatSections(
   );
   const { bold } = style.colors;
   const title = name === null ? '' : `${bold(name)}\n`;
-  const sections = plain.length > 0 ? [title + formatNested(Object.fromEntries(plain), style)] : [];
+  const sections: string[] = [];
+  if (plain.length > 0) sections.push(title + formatNested(Object.fromEntries(plain), style));
   let length = 0;
   for (const [index, [key, value]] of nested.entries()) {
     if (length >= maxLength) return [...sections, leftOut(nested.length - index, 'sections')];

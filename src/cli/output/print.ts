@@ -12,16 +12,16 @@ class NothingSelectedError extends UserInfoError {
 }
 
 /**
- * Prints data in the given format: what `--query` selects, or all data. `given` is parsed by
+ * Prints data in the format of `style`: what `--query` selects, or all data. `all` is parsed by
  * lossless-json or made by a command.
  *
  * @throws InvalidInputError if the query does not suit the data, after all data is printed;
  * NothingSelectedError
  */
-export async function printData(given: unknown, io: Io, style: OutputStyle): Promise<void> {
+export async function printData(all: unknown, io: Io, style: OutputStyle): Promise<void> {
   const { select, mask, ...plain } = style;
-  const data = mask ? parseExact(maskPersonalData(stringify(given) ?? 'null')) : given;
-  if (select === undefined) return writeData(data, io, plain, true);
+  const data = mask ? parseExact(maskPersonalData(stringify(all) ?? 'null')) : all;
+  if (select === undefined) return writeWhole(data, io, plain);
   let selected: unknown;
   try {
     selected = select(data);
@@ -48,14 +48,17 @@ export async function printList(
 ): Promise<void> {
   const { format, select, mask } = style;
   if (format === 'ndjson' && select === undefined) {
-    const show = mask ? maskPersonalData : (json: string) => json;
-    for await (const item of list) await write(io.stdout, `${show(JSON.stringify(item))}\n`);
+    for await (const item of list) {
+      const json = JSON.stringify(item);
+      await write(io.stdout, `${mask ? maskPersonalData(json) : json}\n`);
+    }
     return;
   }
   const items: object[] = [];
-  for await (const item of list) items.push(isPlainTable(style) ? forPeople(item) : item);
-  if (items.length > 0 || !isPlainTable(style)) await printData(items, io, style);
-  else await printMessage(io, 'there are none');
+  for await (const item of list) items.push(item);
+  if (!isPlainTable(style)) return printData(items, io, style);
+  if (items.length === 0) return printMessage(io, 'there are none');
+  await printData(items.map(forPeople), io, style);
 }
 
 /** The formats without colours: data as complete lines. Each loads its library here. */
@@ -72,18 +75,18 @@ const plainFormats: Readonly<
   csv: async (data) => (await import('./csv.late.js')).formatCsv(data),
 };
 
-/**
- * Writes data; a table has words for times and truth values if `isWhole`, not selected by a query.
- */
-async function writeData(
-  data: unknown,
-  io: Io,
-  style: OutputStyle,
-  isWhole = false,
-): Promise<void> {
+/** Writes what a query selects. */
+async function writeData(data: unknown, io: Io, style: OutputStyle): Promise<void> {
   if (style.format !== 'table') return write(io.stdout, await plainFormats[style.format](data));
-  const { formatDataTable, inWords } = await import('./data-table.late.js');
-  return writeStyled(io.stdout, formatDataTable(isWhole ? inWords(data) : data, style));
+  const { formatDataTable } = await import('./data-table.late.js');
+  return writeStyled(io.stdout, formatDataTable(data, style));
+}
+
+/** Writes all data; a table has words for times and truth values. */
+async function writeWhole(data: unknown, io: Io, style: OutputStyle): Promise<void> {
+  if (style.format !== 'table') return writeData(data, io, style);
+  const { inWords } = await import('./data-table.late.js');
+  return writeData(inWords(data), io, style);
 }
 
 /** Masks personal data in JSON; all other bytes stay the same. */

@@ -8,7 +8,11 @@ import { colorsFor } from './style.js';
 interface Progress {
   /** The name of the work, one word. */
   readonly doing: string;
-  /** What is counted. Default: rows. */
+  /**
+   * What is counted.
+   *
+   * @default 'rows'
+   */
   readonly unit?: string;
   readonly rows: number;
   /** The part that is done, 0 to 1; `null` if it is not known. */
@@ -53,9 +57,8 @@ export async function withProgress<T>(
     return progressLine(progress, rowsPerMs, width, colors.green);
   };
   const showBar = () => stderr.write(`\r${describe((stderr.columns || defaultWidth) - 1)}\u001b[K`);
-  const timer = stderr.isTTY
-    ? setInterval(showBar, barMs)
-    : setInterval(() => stderr.write(`${describe()}\n`), lineMs);
+  const showLine = () => stderr.write(`${describe()}\n`);
+  const timer = stderr.isTTY ? setInterval(showBar, barMs) : setInterval(showLine, lineMs);
   try {
     return await work();
   } finally {
@@ -69,23 +72,13 @@ export async function withProgress<T>(
  * of them and no bar.
  */
 export function progressLine(
-  { doing, unit = 'rows', rows, share, total, counts, pausedMs = 0 }: Progress,
+  progress: Progress,
   rowsPerMs: number,
   width?: number,
   paint: (text: string) => string = (text) => text,
 ): string {
-  const done = total === null ? formatCount(rows) : `${formatCount(rows)}/${formatCount(total)}`;
-  const failures = outcomes.flatMap((outcome) => {
-    const count = outcome === 'ok' ? 0 : (counts?.[outcome] ?? 0);
-    return count === 0 ? [] : [`${outcome} ${formatCount(count)}`];
-  });
-  const rate = `${formatCount(Math.round(rowsPerMs * 1000))}/s`;
-  const ms = share && rowsPerMs > 0 ? (rows / share - rows) / rowsPerMs : null;
-  const left = ms === null ? [rate] : [`${formatDuration(ms)} left`, rate];
-  const pace =
-    pausedMs > shownPauseMs ? [`waiting ${formatDuration(pausedMs)} for the service`] : left;
-  const named = share === null ? doing : `${doing} ${Math.floor(share * 100)}%`;
-  const parts = [named, `${done} ${unit}`, ...failures, ...pace];
+  const { share } = progress;
+  const parts = progressParts(progress, rowsPerMs);
   const whole = parts.join('  ');
   if (width === undefined) return whole;
   while (parts.length > 1 && parts.join('  ').length > width) parts.pop();
@@ -94,4 +87,28 @@ export function progressLine(
   if (share === null || line !== whole || barWidth < narrowestBar) return line;
   const full = Math.round(share * barWidth);
   return `${paint('█'.repeat(full))}${'░'.repeat(barWidth - full)} ${line}`;
+}
+
+/** What the line says, the most important part first: `sending 40%`, `400/1,000 rows`, … */
+function progressParts(progress: Progress, rowsPerMs: number): string[] {
+  const { doing, unit = 'rows', rows, share, total, counts, pausedMs = 0 } = progress;
+  const done = total === null ? formatCount(rows) : `${formatCount(rows)}/${formatCount(total)}`;
+  const parts = [
+    share === null ? doing : `${doing} ${Math.floor(share * 100)}%`,
+    `${done} ${unit}`,
+  ];
+  for (const outcome of outcomes) {
+    const count = counts?.[outcome] ?? 0;
+    if (outcome !== 'ok' && count > 0) parts.push(`${outcome} ${formatCount(count)}`);
+  }
+  if (pausedMs > shownPauseMs) {
+    parts.push(`waiting ${formatDuration(pausedMs)} for the service`);
+    return parts;
+  }
+  if (share && rowsPerMs > 0) {
+    const msLeft = (rows / share - rows) / rowsPerMs;
+    parts.push(`${formatDuration(msLeft)} left`);
+  }
+  parts.push(`${formatCount(Math.round(rowsPerMs * 1000))}/s`);
+  return parts;
 }

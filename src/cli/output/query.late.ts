@@ -43,26 +43,28 @@ export function compileQuery(expression: string): Select {
       });
     }
   };
-  const names = [...partsOf(query)].flatMap(({ type, name }) =>
-    type === 'Field' ? [String(name)] : [],
-  );
-  return Object.assign(select, { names });
+  const fields = [...nodesOf(query)].filter(({ type }) => type === 'Field');
+  return Object.assign(select, { names: fields.map(({ name }) => String(name)) });
 }
 
-/** The parts of an expression, each with what is inside it; what a literal holds is none. */
-function* partsOf(part: object): Generator<Partial<Record<string, unknown>>> {
-  const found: Partial<Record<string, unknown>> = part;
-  yield found;
-  if (found.type === 'Literal') return;
-  for (const inner of Object.values(found))
-    if (typeof inner === 'object' && inner) yield* partsOf(inner);
+/** A node of the syntax tree of an expression. */
+type Node = Partial<Record<string, unknown>>;
+
+/** A node and those inside it; what a literal holds is none. */
+function* nodesOf(object: object): Generator<Node> {
+  const node: Node = object;
+  yield node;
+  if (node.type === 'Literal') return;
+  for (const inner of Object.values(node))
+    if (typeof inner === 'object' && inner) yield* nodesOf(inner);
 }
 
+/** @throws InvalidInputError for an invalid expression, also one with an unknown function */
 function parse(expression: string): Query {
   try {
     const query = compile(expression, { enable_legacy_literals: true });
     // The library reports an unknown function only with data, when a code is already used up.
-    for (const { type, name } of partsOf(query))
+    for (const { type, name } of nodesOf(query))
       if (type === 'Function' && !isRegistered(String(name)))
         throw new Error(`there is no function ${name}()`);
     return query;

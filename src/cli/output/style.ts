@@ -15,8 +15,8 @@ export function colorsFor(stream: Terminal<unknown>, env: Io['env']): ChalkInsta
 
 function colorLevel(stream: Terminal<unknown>, env: Io['env']): ColorSupportLevel {
   const { NO_COLOR, FORCE_COLOR, TERM } = env;
-  if (NO_COLOR) return 0;
-  if (FORCE_COLOR !== undefined) return FORCE_COLOR === '0' || FORCE_COLOR === 'false' ? 0 : 1;
+  if (NO_COLOR || FORCE_COLOR === '0' || FORCE_COLOR === 'false') return 0;
+  if (FORCE_COLOR !== undefined) return 1;
   return stream.isTTY && TERM !== 'dumb' ? 1 : 0;
 }
 
@@ -34,7 +34,7 @@ export interface OutputStyle {
   /** From `--query`; without it all data is printed. */
   readonly select?: Select;
   /** Whether personal data is masked, before the query. */
-  readonly mask?: true;
+  readonly mask?: boolean;
 }
 
 /**
@@ -46,28 +46,35 @@ export async function outputStyle(
   options: Pick<CommonOptions, 'output' | 'json' | 'query' | 'mask'>,
   { stdout, env }: Io,
 ): Promise<OutputStyle> {
-  const { output, json } = options;
-  // A file or a pipe is often for another command, which needs the values.
-  const isMasked =
-    options.mask ||
-    (parseSwitch(env.USERINFO_MASK ?? '', 'USERINFO_MASK') && stdout.isTTY === true);
-  const wanted = json ? 'json' : (output ?? (env.USERINFO_OUTPUT || 'table'));
-  const format = outputFormats.find((known) => known === wanted);
-  if (format === undefined) {
-    throw new InvalidInputError(`USERINFO_OUTPUT is ${JSON.stringify(wanted)}`, {
-      hint: `Set it to one of ${outputFormats.join(', ')}.`,
-    });
-  }
-  const columns = stdout.isTTY ? stdout.columns : undefined;
+  const mask = isMasked(options.mask, { stdout, env });
   const style = {
-    format,
+    format: outputFormat(options, env),
     colors: colorsFor(stdout, env),
-    columns,
-    ...(isMasked && { mask: true as const }),
+    columns: stdout.isTTY ? stdout.columns : undefined,
+    mask,
   };
   if (options.query === undefined) return style;
   const { compileQuery } = await import('./query.late.js');
   return { ...style, select: compileQuery(options.query) };
+}
+
+function outputFormat(
+  { output, json }: Pick<CommonOptions, 'output' | 'json'>,
+  { USERINFO_OUTPUT }: Io['env'],
+): OutputFormat {
+  if (json) return 'json';
+  if (output !== undefined) return output;
+  const format = outputFormats.find((name) => name === (USERINFO_OUTPUT || 'table'));
+  if (format !== undefined) return format;
+  throw new InvalidInputError(`USERINFO_OUTPUT is ${JSON.stringify(USERINFO_OUTPUT)}`, {
+    hint: `Set it to one of ${outputFormats.join(', ')}.`,
+  });
+}
+
+/** A file or a pipe is often for another command, which needs the values: a variable masks none. */
+function isMasked(mask: true | undefined, { stdout, env }: Pick<Io, 'stdout' | 'env'>): boolean {
+  if (mask) return true;
+  return parseSwitch(env.USERINFO_MASK ?? '', 'USERINFO_MASK') && stdout.isTTY === true;
 }
 
 /** Whether the output is the default table, without a query. */

@@ -25,14 +25,15 @@ type Row = readonly string[];
  * number of rows if not all are given.
  */
 export function formatTable(
-  given: readonly Row[],
+  allRows: readonly Row[],
   columns = Number.POSITIVE_INFINITY,
   wholeHead: Row = [],
-  total = given.length,
+  total = allRows.length,
 ): string {
-  const count = Math.max(0, wholeHead.length, ...given.slice(0, maxLines).map((row) => row.length));
+  const wholeRows = allRows.slice(0, maxLines);
+  const count = Math.max(0, wholeHead.length, ...wholeRows.map((row) => row.length));
   const head = wholeHead.slice(0, maxCells);
-  const rows = given.slice(0, maxLines).map((row) => row.slice(0, maxCells));
+  const rows = wholeRows.map((row) => row.slice(0, maxCells));
   const omitted = (shown: number) =>
     leftOut(total - shown, 'rows') + leftOut(count - maxCells, 'columns');
   const widths = columnWidths([head, ...rows]);
@@ -50,7 +51,8 @@ export function formatTable(
 
 /** The line below a table that leaves something out; empty if nothing is left out. */
 export function leftOut(count: number, what: string): string {
-  return count > 0 ? `… ${what} left out: ${formatCount(count)}; -o json prints everything\n` : '';
+  if (count <= 0) return '';
+  return `… ${what} left out: ${formatCount(count)}; -o json prints everything\n`;
 }
 
 /** A table of two columns for each record, without its empty fields. */
@@ -86,9 +88,10 @@ function shrink(widths: number[], head: Row, columns: number): boolean {
   );
   let excess = widths.reduce((sum, width) => sum + width + frameOfCell, frameOfRow) - columns;
   for (; excess > 0; excess -= 1) {
-    const givable = widths.map((width, column) => (width > (least[column] ?? 0) ? width : 0));
-    const column = givable.indexOf(Math.max(...givable));
-    if (!givable[column]) return false;
+    // Of a column that is as narrow as it may be, nothing can be taken.
+    const shrinkable = widths.map((width, column) => (width > (least[column] ?? 0) ? width : 0));
+    const column = shrinkable.indexOf(Math.max(...shrinkable));
+    if (!shrinkable[column]) return false;
     widths[column] = (widths[column] ?? 0) - 1;
   }
   return true;

@@ -23,6 +23,9 @@ const unseen = /(?! )[\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 /** Makes every character visible: a space as ␣, other invisible characters as escapes. */
 export function showInvisible(text: string): string {
   return showText(text)
-    .replace(unseen, (found) => `\\u${found.codePointAt(0)?.toString(16).padStart(4, '0')}`)
+    .replace(unseen, (character) => {
+      const codePoint = character.codePointAt(0) ?? 0;
+      return `\\u${codePoint.toString(16).padStart(4, '0')}`;
+    })
     .replaceAll(' ', '␣');
 }

@@ -58,7 +58,7 @@ export function formatCommand(run: Pick<BulkRun, 'context'>, more: readonly stri
 
 /** The command line of a run over another file, without the files that the run wrote. */
 export function formatCommandFor(file: string, { context: { args }, command }: BulkRun): string {
-  const [place = args.length] = readCommandLine(rootOf(command), args).places;
+  const place = readCommandLine(rootOf(command), args).firstOperandAt;
   const path = file.startsWith('-') ? `./${file}` : file;
   return formatArgs(args.toSpliced(place, 1, path), [], fileOptions);
 }
