@@ -19,51 +19,55 @@ export interface Break {
  * open.
  */
 export function findBreaks(evidence: Evidence, shape: Platform): Break[] {
-  const found = [
-    ...evidence.all.flatMap(envelopeBreaks),
-    ...parameterBreaks(evidence),
-    ...dataBreaks(evidence, shape),
-  ];
-  const counts = new Map<string, Break>();
-  for (const [section, what] of found) {
-    const answers = (counts.get(section + what)?.answers ?? 0) + 1;
-    counts.set(section + what, { section, what, answers });
-  }
-  return [...counts.values()].toSorted((a, b) =>
-    a.section < b.section ? -1 : Number(a.section > b.section),
-  );
+  const breaks = new BreakList();
+  for (const answer of evidence.all) addEnvelopeBreaks(breaks, answer);
+  addParameterBreaks(breaks, evidence);
+  addDataBreaks(breaks, evidence, shape);
+  return breaks.bySection;
 }
 
-type Found = readonly [section: string, what: string];
+/** Counts the answers that break each rule. */
+class BreakList {
+  readonly #breaks = new Map<string, Break>();
+
+  add(section: string, what: string): void {
+    const answers = (this.#breaks.get(section + what)?.answers ?? 0) + 1;
+    this.#breaks.set(section + what, { section, what, answers });
+  }
+
+  get bySection(): Break[] {
+    const order = (a: Break, b: Break) =>
+      Number(a.section > b.section) - Number(a.section < b.section);
+    return [...this.#breaks.values()].toSorted(order);
+  }
+}
 
 /** §1, §7.1 */
-function envelopeBreaks(answer: Observation): Found[] {
+function addEnvelopeBreaks(breaks: BreakList, answer: Observation): void {
   const { asked, code, httpStatus, members } = answer;
-  if (code === null) return [['§1', `no envelope, but HTTP ${httpStatus}: ${asked.title}`]];
+  if (code === null) {
+    breaks.add('§1', `no envelope, but HTTP ${httpStatus}: ${asked.title}`);
+    return;
+  }
   const { msg, data } = members;
   const isDone = isCarriedOut(answer);
   const where = isDone ? 'a success' : 'a refusal';
-  return [
-    ...(Number.isInteger(members.code) ? [] : [['§1', '"code" is text, not an integer'] as const]),
-    ...(typeof msg === 'string'
-      ? []
-      : [['§1', `"msg" of ${where} ${isOrLacks(msg)}, not text`] as const]),
-    ...(isObject(data)
-      ? []
-      : [['§1', `"data" of ${where} ${isOrLacks(data)}, not an object`] as const]),
-    ...(isDone && code !== resultCode.ok
-      ? [['§7.1', `a success has the code ${code}, not 200`] as const]
-      : []),
-    ...(code === resultCode.ok && typeof msg === 'string' && msg !== 'ok'
-      ? [['§7.1', '"msg" of a success is not "ok"'] as const]
-      : []),
-  ];
+  if (!Number.isInteger(members.code)) breaks.add('§1', '"code" is text, not an integer');
+  if (typeof msg !== 'string') breaks.add('§1', `"msg" of ${where} ${isOrLacks(msg)}, not text`);
+  if (!isObject(data)) breaks.add('§1', `"data" of ${where} ${isOrLacks(data)}, not an object`);
+  if (isDone && code !== resultCode.ok) {
+    breaks.add('§7.1', `a success has the code ${code}, not 200`);
+  }
+  if (code === resultCode.ok && typeof msg === 'string' && msg !== 'ok') {
+    breaks.add('§7.1', '"msg" of a success is not "ok"');
+  }
 }
 
 /** The type of a value, without the value. */
 function isOrLacks(value: unknown): string {
   if (value === undefined) return 'is missing';
-  return `is ${typeof value === 'number' ? 'a number' : kindOf(value)}`;
+  if (typeof value === 'number') return 'is a number';
+  return `is ${kindOf(value)}`;
 }
 
 /** The sections of the rules that a read with one of these faults breaks. */
@@ -79,53 +83,55 @@ const sections: Partial<Record<FaultName, string>> = {
 };
 
 /** §4, §5, §8: what has to be refused. */
-function parameterBreaks(evidence: Evidence): Found[] {
+function addParameterBreaks(breaks: BreakList, evidence: Evidence): void {
   const { control, faulty, issued, passbacks } = evidence;
+  if (isCarriedOut(control)) breaks.add('§4.1', `${control.seen[0].asked.title} is accepted`);
   // Not by a gateway or a limit, which answers all alike.
   const isTold =
     doubtOfControl(evidence) === null && !saysTheSame(faulty.get('otherPath'), control);
-  const ofReads = [...faulty].flatMap(([name, answer]): Found[] => {
+  for (const [name, answer] of faulty) {
     const section = sections[name];
     const last = issued.get(name) ?? answer;
-    if (section === undefined || last === null) return [];
-    if (isCarriedOut(last)) return [[section, `${faults[name].title} is accepted`]];
-    const isLate = isTold && saysTheSame(last, control);
-    return isLate
-      ? [[section, `${faults[name].title} is not refused before the code is looked up`]]
-      : [];
-  });
-  return [
-    ...(isCarriedOut(control)
-      ? [['§4.1', `${control.seen[0].asked.title} is accepted`] as const]
-      : []),
-    ...ofReads,
-    ...passbacks.flatMap(({ asked, answer }): Found[] =>
-      isCarriedOut(answer) ? [['§4.2', `${asked.title} is accepted`]] : [],
-    ),
-  ];
+    if (section === undefined || last === null) continue;
+    const { title } = faults[name];
+    if (isCarriedOut(last)) {
+      breaks.add(section, `${title} is accepted`);
+      continue;
+    }
+    if (isTold && saysTheSame(last, control)) {
+      breaks.add(section, `${title} is not refused before the code is looked up`);
+    }
+  }
+  for (const { asked, answer } of passbacks) {
+    if (isCarriedOut(answer)) breaks.add('§4.2', `${asked.title} is accepted`);
+  }
 }
 
+const partsOfRecord = ['basic_info', 'extension_info', 'login_device_info'];
+
 /** §4.1, §4.2: `data` of a success. */
-function dataBreaks({ whole, named, written, all }: Evidence, shape: Platform): Found[] {
-  const nameless = all.filter((answer) => {
+function addDataBreaks(breaks: BreakList, evidence: Evidence, shape: Platform): void {
+  const { whole, named, written, all } = evidence;
+  for (const answer of all) {
+    if (!isCarriedOut(answer)) continue;
     const { union_id } = dataOf(answer);
-    return isCarriedOut(answer) && (typeof union_id !== 'string' || union_id === '');
-  });
-  const names = ['basic_info', 'extension_info', 'login_device_info'];
-  const missing = whole === null ? [] : names.filter((name) => !Object.hasOwn(dataOf(whole), name));
+    if (typeof union_id === 'string' && union_id !== '') continue;
+    breaks.add(answer.asked.request.endpoint.section, 'data without union_id');
+  }
   // The spec fixes these types; the file says how a platform differs.
   const spec = { ...shape, empty_object: 'object', values: 'text' } as const;
-  const warnings = [whole, named].flatMap((answer) =>
-    answer === null ? [] : readDataWarnings(dataOf(answer), answer.asked.request.infoNames, spec),
-  );
-  return [
-    ...nameless.map(
-      ({ asked }) => [asked.request.endpoint.section, 'data without union_id'] as const,
-    ),
-    ...missing.map((name) => ['§4.1', `a read of the whole record without ${name}`] as const),
-    ...warnings.map((warning) => ['§4.1', warning] as const),
-    ...(written !== null && isCarriedOut(written) && !isObject(written.members.data)
-      ? [['§4.2', '"data" of a passback is not an object'] as const]
-      : []),
-  ];
+  for (const read of [whole, named]) {
+    if (read === null) continue;
+    const data = dataOf(read);
+    for (const name of partsOfRecord) {
+      if (read !== whole || Object.hasOwn(data, name)) continue;
+      breaks.add('§4.1', `a read of the whole record without ${name}`);
+    }
+    for (const warning of readDataWarnings(data, read.asked.request.infoNames, spec)) {
+      breaks.add('§4.1', warning);
+    }
+  }
+  if (written !== null && isCarriedOut(written) && !isObject(written.members.data)) {
+    breaks.add('§4.2', '"data" of a passback is not an object');
+  }
 }

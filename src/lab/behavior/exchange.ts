@@ -237,19 +237,24 @@ export class Exchange {
   /** Sends the control, and returns whether it is answered as at the start. */
   async #isControlled(): Promise<boolean> {
     const answer = await this.ask(this.controlRead());
-    const { httpStatus, code } = this.#controls[0] as Observation;
-    // A limit may have the code of an unknown code, and a text of its own.
-    const isAlike =
-      this.#controls.length < firstControls
-        ? answer.httpStatus === httpStatus && answer.code === code
-        : saysTheSame(answer, this.control);
-    if (isAlike) {
+    if (this.#isLikeControls(answer)) {
       this.#controls.push(answer);
       this.#waited.inRow = 0;
       return true;
     }
     this.#instead.push(answer);
     return false;
+  }
+
+  /**
+   * Whether an answer is that of the control. The first ones are compared by status and code alone.
+   * Later ones are compared whole: a limit may have the code of an unknown code, and a text of its
+   * own.
+   */
+  #isLikeControls(answer: Observation): boolean {
+    if (this.#controls.length >= firstControls) return saysTheSame(answer, this.control);
+    const { httpStatus, code } = this.#controls[0] as Observation;
+    return answer.httpStatus === httpStatus && answer.code === code;
   }
 
   /** Waits until the control is answered as at the start, and sends more slowly then. */

@@ -103,10 +103,10 @@ export function doubtOfControl(evidence: Evidence): string | null {
   const { control, whole, user, uses, refusedCodes } = evidence;
   if (!areSignaturesAccepted(evidence)) return 'the signatures may be wrong';
   if (user.codes.length === 0) return 'needs --code: something else may be refused';
-  if (!isCarriedOut(whole))
-    return refusedCodes.length === 0
-      ? notAsked
-      : 'each --code was refused: something else may be refused';
+  if (!isCarriedOut(whole)) {
+    if (refusedCodes.length === 0) return notAsked;
+    return 'each --code was refused: something else may be refused';
+  }
   if (canImitate(user.codes[0])) return null;
   const refusals = [uses?.refusal ?? null, ...refusedCodes];
   const isOfForm = refusals.some((refusal) => saysTheSame(refusal, control));
