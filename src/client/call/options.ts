@@ -144,8 +144,8 @@ export interface UserInfoClientOptions extends ClientHooks {
 export type SecretProvider = (isRefused: boolean) => string | Secret | Promise<string | Secret>;
 
 /**
- * Where the app secret is fetched, and for how long one is used, in milliseconds: the next one is
- * fetched before its end, and requests wait for it after its end.
+ * Where the app secret is fetched, and its lifetime in milliseconds. The next secret is fetched
+ * before the lifetime ends; after its end, requests wait for the next one.
  *
  * @example
  * const appSecret: VaultSecret = {
@@ -160,10 +160,10 @@ export interface VaultSecret {
 }
 
 /**
- * Returns the current value of a header: it is called before a request, not more often than once a
- * second, and again, with `true`, after the service has refused the caller, as by HTTP 401; that
- * request is then sent once more. While it takes its time, other requests are sent with the last
- * value. If there is none, and it fails, a call throws a NoAnswerError with the reason `secret`.
+ * Returns the current value of a header. It is called before a request, at most once a second.
+ * After the service has refused the caller, such as by HTTP 401, it is called with `true`, and the
+ * request is sent once more. Until it has returned, other requests are sent with the last value. If
+ * there is no last value and it fails, a call throws a NoAnswerError with the reason `secret`.
  *
  * @example
  * let token = '';

@@ -6,7 +6,7 @@ import { exchangeChatPrefix, type SpecialInfoName, specialInfoNames } from './in
 import type { BasicInfo, LoginDevice } from './user-record.js';
 
 /**
- * A JSON value, as `JSON.parse` returns it; but a whole number beyond 2^53, or a decimal that
+ * A JSON value, as `JSON.parse` returns it. A whole number beyond 2^53, and a decimal that
  * JavaScript would round, is text, as it was sent.
  */
 export type JsonValue =
@@ -69,7 +69,7 @@ export type SpecialInfo = {
 type KnownInfo = SpecialInfo & TenantInfo;
 
 /**
- * A name of `info_name`: any text, or, once `TenantInfo` has names, these and the special ones. A
+ * A name of `info_name`: any text. Once `TenantInfo` has names, only these and the special ones. A
  * special name in other letter case is an error that says the right one.
  *
  * @example

@@ -106,8 +106,8 @@ export type UserInfoValue = FlatValue | number | bigint;
 export type UserInfo = Readonly<Record<string, UserInfoValue>>;
 
 /**
- * `user_info` of a type of the caller, such as an interface: flat, without the reserved keys (§4.2
- * rules 3, 5).
+ * A `user_info` of the caller's own type, such as an interface: flat, without the reserved keys
+ * (§4.2 rules 3, 5).
  *
  * @example
  * interface Profile {

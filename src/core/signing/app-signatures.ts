@@ -25,8 +25,8 @@ export interface Signers {
 }
 
 /**
- * The signers of the requests of a client, such as a key service that the secret never leaves: each
- * may return a promise.
+ * The signers of a client's requests. Each may return a promise, such as that of a key service that
+ * the secret never leaves.
  *
  * @example
  * const signing: RequestSigners = { app_sign: kmsSigner, sign: kmsSigner };

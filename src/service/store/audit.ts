@@ -25,8 +25,8 @@ export interface AuditLine {
 }
 
 /**
- * The user of a tenant by union ID, or by a value under a key, as a passback with `primary_key`
- * names one (§4.2).
+ * A user of a tenant, named by union ID, or by a value under a key, as by a passback with
+ * `primary_key` (§4.2).
  *
  * @example
  * const named: NamedUser = { tenantCode: 'acme', key: 'mobile', value: '13800138000' };
@@ -37,7 +37,7 @@ export type NamedUser =
   | { readonly tenantCode: string; readonly key: string; readonly value: string };
 
 /**
- * The lines of the audit to list: those for which all that is given is true.
+ * Which lines of the audit to list: those that match every member.
  *
  * @example
  * const filter: AuditFilter = { action: 'user show', since: 1_767_225_600, limit: 'unlimited' };
