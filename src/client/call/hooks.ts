@@ -139,6 +139,8 @@ const calls = tracingChannel<unknown, CallTrace>('userinfo:call');
 /**
  * Publishes a call on the tracing channel `userinfo:call` of node:diagnostics_channel. Not by
  * `tracePromise`: the caller would be missing in the stack of an error.
+ *
+ * @throws what `call` throws
  */
 export async function traceCall(trace: CallTrace, call: () => Promise<Answer>): Promise<Answer> {
   if (!calls.hasSubscribers) return call();

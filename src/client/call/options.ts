@@ -258,6 +258,7 @@ const isSecretOrSource: MemberCheck = (value) => {
   return fault === null ? null : `has a lifetimeMs that ${fault}`;
 };
 
+/** The checks of the options of a client. */
 export const clientMembers: Shape<UserInfoClientOptions> = {
   what: 'the options of UserInfoClient',
   members: {
@@ -321,11 +322,13 @@ const {
   ...derivable
 } = clientMembers.members;
 
+/** The checks of the options of `withOptions`. */
 export const derivedMembers: Shape<DerivedOptions> = {
   what: 'the options of withOptions',
   members: derivable,
 };
 
+/** The checks of the options of a call. */
 export const callMembers: Shape<CallOptions> = {
   what: 'the options of a call',
   members: {

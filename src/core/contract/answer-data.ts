@@ -47,8 +47,15 @@ export function shapeObject(
   fields: object,
   { empty_object }: Pick<AnswerShape, 'empty_object'>,
 ): object | null {
-  if (Object.keys(fields).length > 0 || empty_object === 'object') return fields;
-  return empty_object === 'list' ? [] : null;
+  if (Object.keys(fields).length > 0) return fields;
+  switch (empty_object) {
+    case 'object':
+      return fields;
+    case 'list':
+      return [];
+    case 'null':
+      return null;
+  }
 }
 
 /**
@@ -66,7 +73,8 @@ export function readData(
 ): AnyReadData {
   const allowed = authorized && new Set(authorized.flatMap((name) => [name, neutralName(name)]));
   const view = { record, allows: (name: string) => allowed?.has(name) ?? true, shape };
-  return infoNames === null ? wholeData(view) : namedData(view, infoNames);
+  if (infoNames === null) return wholeData(view);
+  return namedData(view, infoNames);
 }
 
 /** A record as a code and a platform show it; `allows` takes neutral names. */

@@ -15,7 +15,8 @@ function normalizeHost(hostname: string): string {
 
 /** A host or address as it is written in a URL: IPv6 in brackets. */
 export function urlHost(address: string): string {
-  return address.includes(':') ? `[${address}]` : address;
+  if (address.includes(':')) return `[${address}]`;
+  return address;
 }
 
 /**
@@ -143,14 +144,13 @@ function deploymentKey(baseUrl: string): string {
 
 /** Host and port: every name of this machine is `localhost`, and the ports 80 and 443 are empty. */
 function hostKey({ hostname, port }: URL): string {
-  const isDefaultPort = ['80', '443'].includes(port);
-  return `${hostNameKey(hostname)}:${isDefaultPort ? '' : port}`;
+  return `${hostNameKey(hostname)}:${port.replace(/^(?:80|443)$/, '')}`;
 }
 
 function hostNameKey(hostname: string): string {
   const host = normalizeHost(hostname);
-  const isThisMachine = isLoopback(host) || host === '0.0.0.0' || host === '[::]';
-  return isThisMachine ? 'localhost' : host;
+  if (isLoopback(host) || host === '0.0.0.0' || host === '[::]') return 'localhost';
+  return host;
 }
 
 /**

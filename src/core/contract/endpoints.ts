@@ -155,6 +155,7 @@ export interface Endpoint extends EndpointFacts {
 
 const names = Object.keys(table) as OperationName[];
 
+/** The operations of §4, in its order. */
 export const endpoints: readonly Endpoint[] = names.map((operation) => ({
   operation,
   ...table[operation],

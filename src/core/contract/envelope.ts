@@ -35,9 +35,11 @@ const okMessage = 'ok';
  */
 export function formatSuccess(data: object, values: AnswerShape['values']): string {
   const envelope = { code: resultCode.ok, msg: okMessage, data };
-  return values === 'text' ? JSON.stringify(envelope) : stringify(envelope);
+  if (values === 'text') return JSON.stringify(envelope);
+  return stringify(envelope);
 }
 
+/** JSON.stringify, with each JsonNumber as it is written. */
 function stringify(value: unknown): string {
   if (value instanceof JsonNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map(stringify).join(',')}]`;

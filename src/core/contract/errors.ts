@@ -42,6 +42,7 @@ const maxNameLength = 60;
 
 /** A name in quotes for a message: control characters escaped, long names truncated. */
 export function quoteName(name: string): string {
-  const isLong = name.length > maxNameLength;
-  return escapeUnsafe(JSON.stringify(isLong ? `${name.slice(0, maxNameLength)}…` : name));
+  const shown = [name.slice(0, maxNameLength)];
+  if (name.length > maxNameLength) shown.push('…');
+  return escapeUnsafe(JSON.stringify(shown.join('')));
 }

@@ -6,10 +6,12 @@ import { mayBeValue } from './masking.js';
 /** A parsed JSON object or list; numbers may be lossless numbers of lossless-json. */
 export type Nested = Record<string, unknown> | unknown[];
 
+/** Whether a parsed value is an object or a list. */
 export function isNested(value: unknown): value is Nested {
   return typeof value === 'object' && value !== null && !isLosslessNumber(value);
 }
 
+/** Whether a parsed value is an object. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return isNested(value) && !Array.isArray(value);
 }
@@ -32,7 +34,8 @@ const mayBeRounded = /[[:,]\s*-?(?:\d(?:\.?\d){15}|\d[\d.]*[eE])/;
  */
 export function parseExact(json: string): unknown {
   const value: unknown = JSON.parse(json);
-  return mayBeWrittenOtherwise.test(json) ? withDigits(json) : value;
+  if (!mayBeWrittenOtherwise.test(json)) return value;
+  return withDigits(json);
 }
 
 /** JSON as a program of JavaScript takes it. */
@@ -56,8 +59,8 @@ export function parsePlain(json: string): PlainJson {
 
 /** The number of JavaScript with the same value; without one, the text of the number. */
 export function plainNumber(number: LosslessNumber): number | string {
-  const text = number.toString();
-  return isSafeNumber(text) ? Number(text) : text;
+  const digits = number.toString();
+  return isSafeNumber(digits) ? Number(digits) : digits;
 }
 
 /** Adds the paths of numbers that become text. */
@@ -69,17 +72,23 @@ function toPlain(value: unknown, path: string, paths: Set<string>): unknown {
   }
   if (Array.isArray(value)) return value.map((item) => toPlain(item, `${path}[]`, paths));
   if (!isRecord(value)) return value;
-  const before = path === '' ? '' : `${path}.`;
-  const members = Object.entries(value).map(([key, member]) => {
-    const name = mayBeValue(key) ? '****' : queryName(key);
-    return [key, toPlain(member, before + name, paths)] as const;
-  });
+  const members = Object.entries(value).map(
+    ([key, member]) => [key, toPlain(member, memberPath(path, key), paths)] as const,
+  );
   return Object.fromEntries(members);
+}
+
+/** The path of a member; a key that may be a value is masked. */
+function memberPath(path: string, key: string): string {
+  const name = mayBeValue(key) ? '****' : queryName(key);
+  if (path === '') return name;
+  return `${path}.${name}`;
 }
 
 /** A key as a JMESPath expression names it. */
 export function queryName(key: string): string {
-  return /^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key);
+  if (/^[A-Za-z_]\w*$/.test(key)) return key;
+  return JSON.stringify(key);
 }
 
 /**
@@ -116,5 +125,6 @@ function parseScalar(token: string): unknown {
   if (typeof value !== 'number') return value;
   // Beyond 2^53 neighbours are one number: also one that is written alike may be another.
   const isBeyond = Number.isInteger(value) && !Number.isSafeInteger(value);
-  return isBeyond || String(value) !== token ? new LosslessNumber(token) : value;
+  if (isBeyond || String(value) !== token) return new LosslessNumber(token);
+  return value;
 }

@@ -14,6 +14,7 @@ const special = {
   location_info: 'Login location information',
 } as const;
 
+/** A neutral name of `info_name` with a special meaning (§4.1). */
 export type SpecialInfoName = keyof typeof special;
 
 /** A prefix of the names of the chat platform. */

@@ -26,7 +26,8 @@ export function maskGivenName(name: string): string {
 
 /** A received name for a log: masked unless it looks like a name. */
 export function maskName(name: string): string {
-  return plainName.test(name) && !mayBeValue(name) ? name : '****';
+  if (plainName.test(name) && !mayBeValue(name)) return name;
+  return '****';
 }
 
 /** A message as a log may show it: the names that `quoteName` put into it were received. */

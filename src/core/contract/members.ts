@@ -19,24 +19,41 @@ export interface Shape<Members = Readonly<Record<string, unknown>>> {
 
 /** A check that says what the value is instead; `wanted` names what is right, with its article. */
 export function isA(wanted: string, isRight: (value: unknown) => boolean): MemberCheck {
-  return (value) => (isRight(value) ? null : `is ${kindOf(value)}, not ${wanted}`);
+  return (value) => {
+    if (isRight(value)) return null;
+    return `is ${kindOf(value)}, not ${wanted}`;
+  };
 }
 
+/** Accepts any text, also an empty one. */
 export const isText = isA('text', (value) => typeof value === 'string');
-export const isFilledText: MemberCheck = (value) => (value === '' ? 'is empty' : isText(value));
-export const isParameter: MemberCheck = (value) => isFilledText(value) ?? textFault(String(value));
+/** Accepts text that is not empty. */
+export function isFilledText(value: unknown): string | null {
+  if (value === '') return 'is empty';
+  return isText(value);
+}
+
+/** Accepts a text that can be sent as the value of a parameter. */
+export function isParameter(value: unknown): string | null {
+  return isFilledText(value) ?? textFault(String(value));
+}
+
+/** Accepts any function. */
 export const isFunction = isA('a function', (value) => typeof value === 'function');
 
+/** Accepts a list of texts, also an empty one. */
 export const areTexts = isA(
   'a list of texts',
   (value) => Array.isArray(value) && value.every((text) => typeof text === 'string'),
 );
 
+/** Accepts a whole number from 1. */
 export const isCount = isA(
   'a whole number from 1',
   (value) => Number.isSafeInteger(value) && Number(value) >= 1,
 );
 
+/** A check that accepts a whole number from `min` to `max`. */
 export function isWholeNumber(min: number, max: number): MemberCheck {
   const isInRange = (value: unknown) =>
     Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max;
@@ -46,6 +63,7 @@ export function isWholeNumber(min: number, max: number): MemberCheck {
 /** Accepts the HTTP status of an answer that has a body. */
 export const isHttpStatus = isWholeNumber(200, 599);
 
+/** Accepts a duration in milliseconds that a timer can have. */
 export const isDuration = isA(
   `a number of milliseconds from 1 to ${maxTimerMs}`,
   (value) => typeof value === 'number' && value >= 1 && value <= maxTimerMs,

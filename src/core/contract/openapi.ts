@@ -181,7 +181,8 @@ function response(
   if (isSuccess) sentences.unshift(entryOf(resultCode.ok).meaning);
   const isThrottling = refusals.some(({ means }) => entryOf(means).retry === 'later');
   const [first] = refusals;
-  const examples: Record<string, unknown> = isSuccess ? { ...examplesOf(endpoint, platform) } : {};
+  const examples: Record<string, unknown> = {};
+  if (isSuccess) Object.assign(examples, examplesOf(endpoint, platform));
   if (first !== undefined) {
     const data = refusalData[platform.refusal_data];
     examples.refused = { value: { code: first.code, msg: first.msg, data } };
@@ -202,7 +203,8 @@ function responseSchema(
   if (refusals.length === 0) return success;
   const codes = [...new Set(refusals.map(({ code }) => code))];
   const failure = { allOf: [schemaRef('Failure'), { properties: { code: { enum: codes } } }] };
-  return isSuccess ? { anyOf: [success, failure] } : failure;
+  if (!isSuccess) return failure;
+  return { anyOf: [success, failure] };
 }
 
 /** An object without keys, as a schema and as an example. */
@@ -215,7 +217,8 @@ const emptyObjects = {
 /** An object, or what the platform writes for one without keys. */
 function orEmpty(schema: Json, { empty_object }: DescribedPlatform): Json {
   const { schemas } = emptyObjects[empty_object];
-  return schemas.length === 0 ? schema : { anyOf: [schema, ...schemas] };
+  if (schemas.length === 0) return schema;
+  return { anyOf: [schema, ...schemas] };
 }
 
 /** The examples of successes, with the names of the platform. */
@@ -270,10 +273,8 @@ function openApiSchemas(platform: DescribedPlatform): Readonly<Record<string, Js
       }),
     );
   const { data: anyData, ...withoutData } = Failure.properties;
-  const refused: Json = withoutUndefined({
-    ...withoutData,
-    data: refusal_data === 'omit' ? undefined : (emptyObjects[refusal_data].schemas[0] ?? anyData),
-  });
+  const refused: Record<string, unknown> = { ...withoutData };
+  if (refusal_data !== 'omit') refused.data = emptyObjects[refusal_data].schemas[0] ?? anyData;
   return {
     ...Object.fromEntries(
       endpoints.map((endpoint) => [successName(endpoint), success(successData[endpoint.success])]),
@@ -335,7 +336,8 @@ function valueTypes({ absent, values }: DescribedPlatform): Json {
   const types = ['string'];
   if (values !== 'text') types.push('number', 'boolean');
   if (absent === 'null') types.push('null');
-  return types.length === 1 ? text : { type: types };
+  if (types.length === 1) return text;
+  return { type: types };
 }
 
 /** §4.1 shape rule 3: strings that hold an object each. */

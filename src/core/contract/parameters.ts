@@ -42,7 +42,8 @@ export function checkPlace(endpoint: Endpoint, sentIn: Parameter['in'], name: st
       detail: 'unknownParameter',
     });
   if (parameter.in === sentIn) return;
-  throw malformed(`parameter ${name} belongs in the ${parameter.in === 'form' ? 'body' : 'query'}`);
+  const part = parameter.in === 'form' ? 'body' : 'query';
+  throw malformed(`parameter ${name} belongs in the ${part}`);
 }
 
 /** @throws InvalidInputError (40002) for a value that cannot be stored undamaged */

@@ -71,6 +71,7 @@ function unusableKey(
  * any other.
  */
 export function identifyingText(value: FlatValue | undefined): string | null {
-  const text = value instanceof JsonNumber ? value.text : value;
-  return typeof text === 'string' && text !== '' ? text : null;
+  if (value instanceof JsonNumber) return value.text;
+  if (typeof value !== 'string' || value === '') return null;
+  return value;
 }

@@ -144,8 +144,9 @@ function parseEntry(json: unknown, where: string): ResultCodeEntry {
   for (const [field, value] of Object.entries(texts)) {
     const allowed = textFields[field as keyof typeof textFields];
     if (typeof value === 'string' && (allowed === null || allowed.includes(value))) continue;
-    const hint = allowed === null ? 'It is text.' : `It is one of ${allowed.join(', ')}.`;
-    throw new InvalidInputError(`${where}: ${field} is not valid`, { hint });
+    throw new InvalidInputError(`${where}: ${field} is not valid`, {
+      hint: allowed === null ? 'It is text.' : `It is one of ${allowed.join(', ')}.`,
+    });
   }
   const [firstName] = names;
   const defaults = firstName === undefined ? unknownCode : entryOf(codeNamed(firstName));
@@ -166,7 +167,7 @@ function checkMeanings(names: readonly MeaningName[], where: string): void {
 }
 
 function meaningsOf({ means = [] }: PlatformResultCode): readonly MeaningName[] {
-  return typeof means === 'string' ? [means] : [means].flat();
+  return [means].flat();
 }
 
 /** A refusal as a platform answers it. */

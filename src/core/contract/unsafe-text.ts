@@ -4,7 +4,8 @@
  */
 export function textFault(text: string): string | null {
   if (text.includes('\0')) return 'holds U+0000';
-  return text.isWellFormed() ? null : 'holds an unpaired surrogate';
+  if (!text.isWellFormed()) return 'holds an unpaired surrogate';
+  return null;
 }
 
 /** What is said of a text, called `what`, without the white space that was around it. */

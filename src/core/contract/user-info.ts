@@ -63,14 +63,14 @@ export function parseFlatJson(
   maxKeys = Number.POSITIVE_INFINITY,
 ): Map<string, FlatValue> {
   const object = jsonValueOf(text);
-  if (!isObject(object))
-    throw notFlat(`${what} is ${Array.isArray(object) ? 'an array' : 'not a JSON object'}`);
+  if (Array.isArray(object)) throw notFlat(`${what} is an array`);
+  if (!isObject(object)) throw notFlat(`${what} is not a JSON object`);
   const entries = new Map<string, FlatValue>();
   for (const { key, value: written } of membersIn(text)) {
-    if (written.startsWith('{') || written.startsWith('[')) {
-      const kind = written.startsWith('{') ? 'an object' : 'an array';
-      throw notFlat(`${what} key ${quoteName(key)} holds ${kind}: one level only`);
-    }
+    if (written.startsWith('{'))
+      throw notFlat(`${what} key ${quoteName(key)} holds an object: one level only`);
+    if (written.startsWith('['))
+      throw notFlat(`${what} key ${quoteName(key)} holds an array: one level only`);
     if (entries.has(key)) throw notFlat(`${what} has the key ${quoteName(key)} twice`);
     if (entries.size >= maxKeys) {
       throw new InvalidInputError(`${what} has more than ${maxKeys} keys`, {
@@ -88,15 +88,20 @@ export function formatFlatJson(entries: Iterable<readonly [string, FlatValue]>):
   let members = '';
   for (const [key, value] of entries) {
     if (members !== '') members += ',';
-    const written = typeof value === 'string' ? formatText(value) : String(value);
-    members += `${formatText(key)}:${written}`;
+    members += `${formatText(key)}:${formatValue(value)}`;
   }
   return `{${members}}`;
 }
 
+function formatValue(value: FlatValue): string {
+  if (typeof value === 'string') return formatText(value);
+  return String(value);
+}
+
 /** The same as JSON.stringify, which takes twice as long for text without escapes. */
 function formatText(text: string): string {
-  return escaped.test(text) ? JSON.stringify(text) : `"${text}"`;
+  if (escaped.test(text)) return JSON.stringify(text);
+  return `"${text}"`;
 }
 
 /** A value that `user_info` can hold. A JsonNumber is sent exactly as written, such as `1.00`. */
@@ -133,6 +138,7 @@ export type UserInfoEntries = ReadonlyMap<string, FlatValue>;
 
 /** §4.2 rule 5: keys that must not be passed back. */
 const reserved = ['union_id', 'channel'] as const;
+/** §4.2 rule 5: the keys that must not be passed back, as texts. */
 export const reservedKeys: readonly string[] = reserved;
 
 /** §4.2 rule 4: the keys with a special meaning, and what they mean. */

@@ -236,8 +236,8 @@ function changedDevices(
   if (fields.size > 0) return [Object.fromEntries(fields), ...others];
   if (first === undefined) return [];
   // A device that had nothing but what is removed is removed with it.
-  const isEmptied = Object.keys(first).length > 0 && others.length === 0;
-  return isEmptied ? [] : [{}, ...others];
+  if (Object.keys(first).length > 0 && others.length === 0) return [];
+  return [{}, ...others];
 }
 
 function requiredText(value: unknown, name: string): string {

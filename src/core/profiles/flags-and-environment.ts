@@ -37,6 +37,7 @@ function setting<Name extends string, T>(
   return { title, option, flag, variable: `USERINFO_${name.toUpperCase()}`, parse };
 }
 
+/** The settings that flags and environment variables have, by their names in the spec. */
 export const settingNames = {
   profile: setting('profile', requireText),
   environment: setting('environment', parseEnvironment),

@@ -16,6 +16,7 @@ import {
 } from './profile.js';
 import type { SecretSource } from './secret.js';
 
+/** An object of a JSON file, whose values are not checked. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
@@ -129,6 +130,7 @@ export interface ProfileList {
   readonly profiles: ReadonlyMap<string, Profile>;
 }
 
+/** The profiles of a missing file. */
 export const noProfiles: ProfileList = { active: null, profiles: new Map() };
 
 /**

@@ -9,6 +9,7 @@ import type { SecretSource } from './secret.js';
 
 /** The two deployments (§1). */
 export const environments = ['test', 'production'] as const;
+/** A deployment (§1): test or production. */
 export type Environment = (typeof environments)[number];
 
 /** The fields of every request, or of its address. */

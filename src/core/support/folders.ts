@@ -78,6 +78,8 @@ export function dataFolder(): string {
  * Creates a folder with mode 0700, and those above it; returns whether it was missing. Level by
  * level: a recursive `mkdir` of Node 20 never returns where no folder can be created, as below
  * /proc.
+ *
+ * @throws system errors
  */
 export function createFolder(path: string): boolean {
   const isThere = () => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

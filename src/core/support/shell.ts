@@ -9,5 +9,6 @@ const bareWord = /^[\p{L}\p{N}_.,:=@/+-]+$/u;
  * no shell can pass on.
  */
 export function quoteWhereNeeded(text: string): string {
-  return bareWord.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  if (bareWord.test(text)) return text;
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
