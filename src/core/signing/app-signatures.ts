@@ -156,16 +156,12 @@ export interface RequestSignature {
 }
 
 /**
- * The signatures of a request that already has its `app_sign`: the one of a single recipe, or
- * `app_sign` and `sign`. `signParam` is the parameter of the only signature, or of `sign`.
+ * The signatures of a request that already has its `app_sign`: `sign` by a single recipe, or
+ * `app_sign` and `sign`.
  */
-export function signaturesOf(
-  choice: SigningChoice,
-  request: SignableRequest,
-  signParam = 'sign',
-): RequestSignature[] {
+export function signaturesOf(choice: SigningChoice, request: SignableRequest): RequestSignature[] {
   if (choice.kind === 'one') {
-    return [{ name: signParam, request, signer: choice.signer, recipe: choice.recipe }];
+    return [{ name: 'sign', request, signer: choice.signer, recipe: choice.recipe }];
   }
   const { signers, recipes } = choice;
   return [
@@ -175,6 +171,6 @@ export function signaturesOf(
       signer: signers.app_sign,
       recipe: recipes.app_sign,
     },
-    { name: signParam, request: forSign(request), signer: signers.sign, recipe: recipes.sign },
+    { name: 'sign', request: forSign(request), signer: signers.sign, recipe: recipes.sign },
   ];
 }

@@ -71,7 +71,6 @@ export function toSample({ method, url, headers, body }: CapturedRequest): Omit<
     params: params.filter((param) => !isSignature(param)),
     body,
     headers: Object.fromEntries(headers),
-    signParam: signatureName,
     signature: onlySignature(params.filter(isSignature).map(([, value]) => value)),
   };
 }

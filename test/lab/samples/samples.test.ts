@@ -72,7 +72,6 @@ describe('a request is parsed from', () => {
         expect(readSample(words.join(gap))).toEqual({
           ...expected(request),
           headers: { accept: '*/*' },
-          signParam: 'sign',
           signature: 'abc',
           secret: null,
         });

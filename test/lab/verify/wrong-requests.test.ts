@@ -121,7 +121,9 @@ function causeOf({ recipe: json, sample: given, right }: WrongRequest): string {
 
 const seed = process.env.USERINFO_WRONG_REQUESTS ?? '2026';
 
-it('names the true cause of 300 wrong requests first, in 95 of 100 at least', () => {
+it('names the true cause of 300 wrong requests first, in 95 of 100 at least', {
+  timeout: 600_000,
+}, () => {
   const lines = execFileSync('python3', [program, seed, '300'], { encoding: 'utf8' });
   const requests = lines
     .trim()

@@ -146,9 +146,9 @@ async function checkOwnRule(
 
 /** Whether a rule gives every signature that a sample has. */
 function signsAll(signing: SigningChoice, sample: SecretSample): boolean {
-  const signatures = signaturesOf(signing, sample, sample.signParam);
+  const signatures = signaturesOf(signing, sample);
   const received = signatures.map(({ name }) =>
-    name === sample.signParam ? sample.signature : paramOf(sample, name),
+    name === 'sign' ? sample.signature : paramOf(sample, name),
   );
   return signatures.every(({ signer, request }, index) => {
     try {

@@ -68,7 +68,7 @@ async function verify(
   const rule = brokenRule(sample);
   if (rule !== null)
     await warn(io, `the service refuses this request whatever its signature: ${rule}`);
-  const signatures = signaturesOf(signing, sample, sample.signParam);
+  const signatures = signaturesOf(signing, sample);
   const received = receivedSignatures(
     sample,
     signatures.map(({ name }) => name),
@@ -142,7 +142,7 @@ function receivedSignatures(
   canBeUnsigned: boolean,
 ): ReadonlyMap<string, string | null> {
   const digestOf = (name: string) =>
-    name === sample.signParam ? sample.signature : (paramOf(sample, name) ?? null);
+    name === 'sign' ? sample.signature : (paramOf(sample, name) ?? null);
   const received = new Map(names.map((name) => [name, digestOf(name)]));
   const present = [...received].filter(([, digest]) => digest !== null);
   if (canBeUnsigned) return new Map(present);
@@ -213,11 +213,11 @@ function recipesOf({ name, platform }: Profile): Named<Recipe>[] {
  * The rule of §4 or §8 that a parameter breaks: the service refuses the request whatever its
  * signature.
  */
-function brokenRule({ url, params, signParam, signature }: Sample): string | null {
+function brokenRule({ url, params, signature }: Sample): string | null {
   const endpoint = operationOf(url);
   if (endpoint === undefined || signature === null) return null;
   try {
-    checkParameters(endpoint, collectParameters([...params, [signParam, signature]]));
+    checkParameters(endpoint, collectParameters([...params, ['sign', signature]]));
     return null;
   } catch (error) {
     if (error instanceof InvalidInputError) return error.message;

@@ -63,7 +63,8 @@ app_sign = sign
 
 
 def encode_pairs(pairs: list[tuple[str, str]]) -> str:
-    return "&".join(rfc3986(name) + "=" + rfc3986(value) for name, value in pairs)
+    written = [rfc3986(name) + "=" + rfc3986(value) for name, value in pairs]
+    return "&".join(written)
 
 
 def pairs_of(
