@@ -335,10 +335,10 @@ function missingValues(
   const hasNoProfile = list.profiles.size === 0;
   const areAllMissing = needsSecret && fields.length === requestFields.length;
   if (hasNoProfile && areAllMissing) {
-    hints.push('Add one, which asks for each value:');
+    hints.push('Add one, which asks for each value, or start a service to try:');
     return new CredentialError('there is no profile yet', {
       hint: hints.join(' '),
-      ...selecting(list),
+      commands: [...selecting(list).commands, 'userinfo serve --demo'],
     });
   }
   if (hasNoProfile) hints.push('Store them in a profile, which prompts for each:');

@@ -135,6 +135,13 @@ describe('what is missing or wrong', () => {
     });
   });
 
+  it('leads to a profile, or to a service to try, if there is nothing at all', async () => {
+    expect(await rejection(resolve(await storeOf(), {}, {}))).toMatchObject({
+      message: 'there is no profile yet',
+      commands: ['userinfo profile add shop', 'userinfo serve --demo'],
+    });
+  });
+
   it('leads to "profile use" if there are profiles but none is active', async () => {
     const store = await storeOf(sampleProfile(), live);
     await store.change((list) => removeProfile(list, 'shop'));
