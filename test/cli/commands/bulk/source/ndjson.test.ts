@@ -26,6 +26,7 @@ describe('NDJSON rows', () => {
         ['z', null],
       ]),
     );
+    expect(fields('{"userinfo_reason":"why","a":"x"}')).toEqual(new Map([['a', 'x']]));
     expect(() => fields('{"a":{}}')).toThrow('key "a" holds an object: one level only');
     expect(() => fields('[1]')).toThrow('the row is an array');
     expect(() => fields('{"a":1,"a":2}')).toThrow('twice');
