@@ -7,7 +7,7 @@ import { Machine } from '../support/cli.js';
 import { draftPassback, draftRead, send } from '../support/foreign-client.js';
 import { PgBouncer } from '../support/postgres/pgbouncer.js';
 import { PostgresServer } from '../support/postgres/postgres-server.js';
-import { tenant, user } from '../support/running-service.js';
+import { createAppKeys, tenant, user } from '../support/running-service.js';
 
 describe.skipIf(!PgBouncer.isInstalled)(
   'behind PgBouncer in transaction mode (needs pgbouncer)',
@@ -68,8 +68,7 @@ describe.skipIf(!PgBouncer.isInstalled)(
       ];
       const [{ admin }] = services as [(typeof services)[0]];
       if (admin === undefined) throw new Error('no service');
-      const { app_secret, ...app } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
-      const keys = { ...app, secret: app_secret.reveal() };
+      const keys = await createAppKeys({ admin }, tenant);
       const unionIds = Array.from({ length: 40 }, (_, i) => `u${i}`);
       await admin.putUsers(unionIds.map((id) => user(id)));
       const codes = await Promise.all(

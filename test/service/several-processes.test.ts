@@ -11,7 +11,7 @@ import {
   send,
 } from '../support/foreign-client.js';
 import { createSchema } from '../support/postgres/test-schema.js';
-import { tenant, user } from '../support/running-service.js';
+import { createAppKeys, tenant, user } from '../support/running-service.js';
 import { type ServiceProcess, startServiceProcesses } from '../support/service-process.js';
 
 const rounds = 8;
@@ -40,8 +40,7 @@ describe.each([
     // The database is empty: all of them make its tables.
     processes = await startServiceProcesses(database.database, 3);
     admin = await openAdmin({ database: database.database });
-    const { app_secret, ...rest } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
-    app = { ...rest, secret: app_secret.reveal() };
+    app = await createAppKeys({ admin }, tenant);
   });
   afterAll(async () => {
     for (const { child } of processes) child.kill('SIGKILL');

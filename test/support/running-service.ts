@@ -1,5 +1,6 @@
 import type { UserRecord } from '../../src/core/contract/user-record.js';
 import {
+  type AdminOperations,
   createService,
   type LogEvent,
   type Service,
@@ -45,8 +46,11 @@ export async function withApp(service: Service): Promise<Omit<RunningService, 'l
   };
 }
 
-export async function createAppKeys(service: Service, tenantCode: string): Promise<AppKeys> {
-  const { app_secret, ...app } = await service.admin.createApp({ tenantCode, channel: 'web' });
+export async function createAppKeys(
+  { admin }: { readonly admin: AdminOperations },
+  tenantCode: string,
+): Promise<AppKeys> {
+  const { app_secret, ...app } = await admin.createApp({ tenantCode, channel: 'web' });
   return { ...app, secret: app_secret.reveal() };
 }
 

@@ -185,37 +185,6 @@ async function drained(socket: Socket): Promise<void> {
 }
 
 describe('a service with limits of its own', () => {
-  it('gives up on everyone who sends too slowly, and serves the others meanwhile', async () => {
-    const service = await createService({ requestTimeoutMs: 400 });
-    const drip = async (first: string) => {
-      const socket = openSocket(service.url);
-      const received: Buffer[] = [];
-      socket.on('data', (chunk: Buffer) => received.push(chunk)).write(first);
-      const dripping = setInterval(() => socket.writable && socket.write('x'), 50);
-      await new Promise((resolve) => socket.once('close', resolve));
-      clearInterval(dripping);
-      return parseAnswers(Buffer.concat(received));
-    };
-    const starts = [
-      '',
-      'G',
-      `${read}X: `,
-      `${put}Content-Length: 1000\r\n\r\n`,
-      `${put}Transfer-Encoding: chunked\r\n\r\n`,
-    ];
-    const slow = Promise.all(
-      Array.from({ length: 100 }, (_, index) => drip(starts[index % starts.length] ?? '')),
-    );
-    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
-    for (const answers of await slow) {
-      expect(answers).toHaveLength(1);
-      const code = expectAnyEnvelope(answers[0] ?? { status: 0, head: '', body: '' });
-      // What drips is sooner or later no request at all: "Gx".
-      expect([40801, 40002]).toContain(code);
-    }
-    await service.close();
-  });
-
   it('answers a connection that goes on sending garbage once, after the request before it', async () => {
     const log: LogEvent[] = [];
     const faults = { latencyMs: { min: 300, max: 300 }, seed: 1 };

@@ -6,10 +6,9 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, it } from 'vitest';
 import { createService } from '../../../src/service/index.js';
 import { valueDigest } from '../../../src/service/store/users.js';
-import { draftPassback, send } from '../../support/foreign-client.js';
 import { dump } from '../../support/postgres/dump.js';
 import { createSchema } from '../../support/postgres/test-schema.js';
-import { tenant, user } from '../../support/running-service.js';
+import { tenant, user, withApp } from '../../support/running-service.js';
 
 const onPostgres = process.env.USERINFO_TEST_STORE === 'postgres';
 
@@ -41,14 +40,8 @@ it('leaves nothing of a deleted user in any table, and says what it deleted', as
   ]);
   const key = { tenantCode: tenant, unionId };
   const codes = await admin.issueCodes({ tenantCode: tenant, unionIds: [unionId, unionId, 'u2'] });
-  const { app_secret, ...app } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
-  const { envelope } = await send(
-    service.url,
-    draftPassback(
-      { ...app, secret: app_secret.reveal() },
-      { union_id: unionId, user_info: '{"seen":"indigo"}' },
-    ),
-  );
+  const { passback } = await withApp(service);
+  const { envelope } = await passback({ union_id: unionId, user_info: '{"seen":"indigo"}' });
   expect(envelope.code).toBe(200);
   await admin.getUser(key);
   for await (const _ of admin.findUsers({

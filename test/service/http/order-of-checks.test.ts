@@ -7,6 +7,7 @@ import {
   send,
   signDraft,
 } from '../../support/foreign-client.js';
+import { endpointAt, OpenApiSchema } from '../../support/openapi-schema.js';
 import { type RunningService, runService, tenant, user } from '../../support/running-service.js';
 
 /** Breaks one rule of a good request, and no other. */
@@ -107,7 +108,7 @@ describe('a passback', () => {
   it.each(cases(passbackBreaks))('is answered with $code, $with', async ({ code, breaks }) => {
     const draft = goodPassback();
     for (const rule of breaks) rule(draft);
-    expectRefusal(await send(running.service.url, draft), code);
+    expectRefusal(await send(running.service.url, draft), code, draft);
   });
 
   it.each([
@@ -123,7 +124,7 @@ describe('a read', () => {
   it.each(cases(readBreaks))('is answered with $code, $with', async ({ code, breaks }) => {
     const draft = await goodRead();
     for (const rule of breaks) rule(draft);
-    expectRefusal(await send(running.service.url, draft), code);
+    expectRefusal(await send(running.service.url, draft), code, draft);
   });
 });
 
@@ -218,8 +219,18 @@ it('does not keep the random of a request with a wrong signature', async () => {
   expect((await send(running.service.url, good)).envelope.code).toBe(200);
 });
 
-function expectRefusal(answer: Awaited<ReturnType<typeof send>>, code: number): void {
+const schema = new OpenApiSchema();
+
+/** An answer to a request for an operation is also one of the OpenAPI document. */
+function expectRefusal(
+  answer: Awaited<ReturnType<typeof send>>,
+  code: number,
+  { path, method }: Pick<Draft, 'path' | 'method'> = goodPassback(),
+): void {
   expect(answer.envelope).toEqual({ code, msg: expect.stringMatching(/./), data: {} });
   expect(answer.status).toBe(Math.floor(code / 100));
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  const endpoint = endpointAt(path);
+  if (endpoint?.method !== method) return;
+  expect(schema.faultsOfAnswer(endpoint, answer)).toEqual([]);
 }

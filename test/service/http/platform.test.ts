@@ -271,19 +271,3 @@ it('is the same in a test service, whose failures have the codes of the platform
   ]);
   expect((await send(service.url, draft())).envelope.code).toBe(200);
 });
-
-it('refuses a platform that is invalid, or signs by a module', async () => {
-  const refusal = (platform: object) =>
-    runService({ platform }).then(String, ({ message }: Error) => message);
-  expect(await refusal({ http_status: 201 })).toBe(
-    'platform: http_status is none of "by-code", 200',
-  );
-  expect(await refusal({ clock_window_seconds: -1 })).toContain('is not a whole number from 0 to');
-  expect(await refusal({ httpStatus: 200 })).toBe('platform has the unknown field "httpStatus"');
-  expect(await refusal({ signing: { module: './m.mjs' } })).toContain(
-    'signing.module is not taken from a file',
-  );
-  expect(await refusal({ signing: { app_sign: { message: ['$secret'], steps: [] } } })).toContain(
-    'leave the machine',
-  );
-});

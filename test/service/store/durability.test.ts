@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openAdmin } from '../../../src/service/index.js';
 import { printedBy } from '../../support/cli.js';
-import { type AppKeys, draftPassback, fetchAnswer, send } from '../../support/foreign-client.js';
-import { tenant, user } from '../../support/running-service.js';
+import { draftPassback, fetchAnswer, send } from '../../support/foreign-client.js';
+import { createAppKeys, tenant, user } from '../../support/running-service.js';
 import { ServedMachine } from '../../support/served.js';
 import { startServiceProcesses } from '../../support/service-process.js';
 
@@ -65,8 +65,7 @@ while True:
 it('has everything it acknowledged after kill -9, while another program reads, copies and vacuums', async () => {
   const database = join(folder, 'killed.db');
   const admin = await openAdmin({ database });
-  const { app_secret, ...rest } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
-  const app: AppKeys = { ...rest, secret: app_secret.reveal() };
+  const app = await createAppKeys({ admin }, tenant);
   await admin.putUsers(Array.from({ length: users }, (_, i) => user(`u${i}`)));
   await admin.close();
 
@@ -154,8 +153,7 @@ it('can be backed up while running, and restored from the copy', async () => {
 it('is unhealthy when its file cannot grow, and loses nothing it acknowledged', async () => {
   const database = join(folder, 'full.db');
   const admin = await openAdmin({ database });
-  const { app_secret, ...rest } = await admin.createApp({ tenantCode: tenant, channel: 'web' });
-  const app: AppKeys = { ...rest, secret: app_secret.reveal() };
+  const app = await createAppKeys({ admin }, tenant);
   // More than the file can hold: no record comes to its own limit.
   await admin.putUsers(Array.from({ length: 100 }, (_, n) => user(`u${n}`)));
   await admin.close();
