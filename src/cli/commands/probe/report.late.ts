@@ -92,17 +92,21 @@ function nameAnswer({ code, httpStatus }: Pick<Observation, 'code' | 'httpStatus
 
 function doubtOfSignatures(evidence: Evidence): string | null {
   if (areSignaturesAccepted(evidence)) return null;
-  const advice = 'Correct that first ("userinfo doctor", "userinfo sign solve"), or give a --code';
+  const advice = 'Correct that first ("userinfo doctor", "userinfo sign try"), or give a --code';
   if (isSignAccepted(evidence))
     return `an unknown code is answered like a wrong app_sign: its recipe may be wrong, or it is checked after the code. ${advice}`;
   if ((evidence.faulty.get('wrongSign') ?? null) === null) return null;
   return `an unknown code is answered like a wrong sign: the recipes or the secret may be wrong. ${advice}`;
 }
 
+/** What settles a rule that is doubted. */
+const settles =
+  'A test deployment settles it ("userinfo sign try --save PROFILE"), or a captured request does ("userinfo sign solve --sample")';
+
 function doubtOfRule(evidence: Evidence): string | null {
   const parameters = unsignedParameters(evidence);
   if (parameters.length < 2) return null;
-  return `${parameters.join(' and ')} are answered like a wrong sign: the rule of sign misses parameters that a read may have. Find it by a request that has them ("userinfo sign solve --sample")`;
+  return `${parameters.join(' and ')} are answered like a wrong sign: the rule of sign misses parameters that a read may have. ${settles}`;
 }
 
 function doubtOfTable(evidence: Evidence): string | null {
@@ -122,7 +126,7 @@ function doubtOfPassbacks({ written, faulty, control }: Evidence): string | null
   const refused = `the passback was refused (${nameAnswer(written)}), so nothing is known of passbacks`;
   const wrongSign = faulty.get('wrongSign') ?? null;
   if (hasSameCode(written, wrongSign) && !saysTheSame(wrongSign, control))
-    return `${refused}. It is answered like a wrong sign: the rule of sign may not fit a passback`;
+    return `${refused}. It is answered like a wrong sign: the rule of sign may not fit a passback. ${settles}`;
   return `${refused}: see whether --union-id is right, and the app may pass back`;
 }
 
