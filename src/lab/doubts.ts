@@ -29,8 +29,8 @@ const topics: readonly Topic[] = [
   {
     kinds: ['read'],
     about: 'reads',
-    says: 'A passback cannot show how a read is signed.',
-    settles: 'A read',
+    says: 'These requests do not show how every read is signed.',
+    settles: 'Another read',
   },
   {
     kinds: ['read by names'],

@@ -198,11 +198,11 @@ function readings(json: unknown, sample: SignedSample, reader: SignatureReader):
   const recipe = unlessRefused(() => parseRecipe(json));
   if (recipe === null) return [];
   const isOutputSaid = (json as { readonly output?: unknown }).output !== undefined;
-  if (isOutputSaid) return signs(recipe, sample) ? [recipe] : [];
-  const written = outputs.map((output) => ({ ...recipe, output }));
   const isDigest = parseDigest(recipe.steps.at(-1) ?? '') !== null;
+  const written = outputs.map((output) => ({ ...recipe, output }));
   const ways = isDigest ? waysToWrite(recipe, sample, reader) : written;
-  return ways.filter((one) => signs(one, sample));
+  const isMeant = ({ output }: Recipe) => !isOutputSaid || output === recipe.output;
+  return ways.filter((one) => isMeant(one) && signs(one, sample));
 }
 
 /**
@@ -214,7 +214,8 @@ function waysToWrite(
   { request, secret }: SignedSample,
   reader: SignatureReader,
 ): Recipe[] {
-  const digest = unlessRefused(() => compileRecipe(recipe).sign(request, secret).digest);
+  const inHex = unlessRefused(() => compileRecipe({ ...recipe, output: 'hex' }));
+  const digest = inHex && unlessRefused(() => inHex.sign(request, secret).digest);
   if (digest === null || !reader.isWrittenIn(digest)) return [];
   return reader.waysIn(digest).map(({ output, slice }) => {
     const cut = slice === null ? [] : [`slice:${slice.join(':')}`];

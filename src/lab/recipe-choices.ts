@@ -2,13 +2,7 @@ import { outputs } from '../core/signing/digest-algorithms.js';
 import { keyDecodings, nameCases, orders } from '../core/signing/recipe.js';
 import type { SignableRequest } from '../core/signing/request.js';
 import { chainsFor, keysFor } from './candidates/chains.js';
-import {
-  layoutsFor,
-  otherParts,
-  partJoiners,
-  secretForms,
-  secretJoiners,
-} from './candidates/layouts.js';
+import { layoutsFor, otherParts, partJoiners, secretForms } from './candidates/layouts.js';
 import {
   arrangementsFor,
   empties,
@@ -122,7 +116,7 @@ function entryChoices({ params }: SignableRequest): Choice<string>[] {
       bits: bits + 2 + 2 * index,
     })),
   );
-  const texts = secretJoiners.map(({ value, bits }) => ({ value, bits: bits + 2 }));
+  const texts = separators.map(({ value, bits }) => ({ value, bits: bits + 1.7 }));
   const secrets = secretForms.map(({ value, bits }) => ({ value, bits: bits + 0.5 }));
   return [...choices([1.5, '$params']), ...secrets, ...texts, ...pairs, ...parts, ...named];
 }

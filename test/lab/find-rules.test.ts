@@ -1,61 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { forAppSign } from '../../src/core/signing/app-signatures.js';
-import { compileRecipe } from '../../src/core/signing/compile-recipe.js';
-import type { RecipeJson } from '../../src/core/signing/recipe.js';
-import type { SignableRequest } from '../../src/core/signing/request.js';
-import { Secret } from '../../src/core/signing/secret.js';
-import type { SignatureName } from '../../src/lab/contract.js';
 import { findRules } from '../../src/lab/find-rules.js';
-import { contractRequest, laterRequests } from '../../src/lab/later-requests.js';
-import type { SignedSample } from '../../src/lab/sample.js';
 import { randomAppSignRule, randomSignRule } from '../support/random-rule.js';
-
-const secret = new Secret('Th1s-1s-the-0perator-Secret');
-const app: SignableRequest = {
-  method: 'GET',
-  url: 'https://api.example.com/api/v1/server/user/user_info_for_third',
-  params: [
-    ['tenant_code', 'acme'],
-    ['app_key', 'app-7f3'],
-    ['channel', 'web'],
-  ],
-  body: null,
-};
-const moment = {
-  app_sign: '9c1185a5c5e9fc54612808977ee8f548',
-  random: 'k3J9xQ2mVb7T',
-  timestamp: '1700000123',
-};
-const read = contractRequest('read', app, { ...moment, code: 'c0de0001' });
-const readByNames = contractRequest('read', app, {
-  ...moment,
-  code: 'c0de0002',
-  info_name: 'mobile,id_card',
-  timestamp: '1700000777',
-});
-const passback = contractRequest('passback', app, {
-  ...moment,
-  union_id: 'u001',
-  user_info: '{"mobile":"13800138000"}',
-});
-
-function signed(
-  signature: SignatureName,
-  rule: RecipeJson,
-  request: SignableRequest,
-): SignedSample {
-  const seen = signature === 'sign' ? request : forAppSign(request);
-  return { request: seen, signature: compileRecipe(rule).sign(seen, secret).digest, secret };
-}
-
-/** The signatures of the later requests that userinfo sends. */
-function laterSignatures(signature: SignatureName, rule: RecipeJson): string[] {
-  const signer = compileRecipe(rule);
-  return laterRequests(signature, read)
-    .filter(({ isSent }) => isSent)
-    .map(({ request }) => signer.sign(request, secret).digest);
-}
+import { laterSignatures, passback, read, readByNames, signed } from './signed-samples.js';
 
 const few = { numRuns: 15, endOnFailure: true };
 

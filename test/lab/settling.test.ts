@@ -111,6 +111,18 @@ describe('profile add --from a read', () => {
     expect(await refusedLater(platform)).toEqual([]);
   });
 
+  it.each(['form', 'component', 'dotnet'])(
+    'finds the encoding of the query by a passback where the code is judged first: %s',
+    async (encode) => {
+      const rule = { ...simple, sign: { ...simple.sign, encode } };
+      await using platform = await startPlatform(1, { ...rule, checks: 'code first' });
+      const done = await addFromRead(platform);
+      expect(done.stdout).toMatch(/^✓ passback/m);
+      expect((await harmless(platform)).length).toBeLessThanOrEqual(20);
+      expect(await refusedLater(platform)).toEqual([]);
+    },
+  );
+
   it('sends no passback after one that was answered with a success', async () => {
     await using platform = await startPlatform(1, { ...simple, lenient: true });
     const done = await addFromRead(platform);
@@ -120,8 +132,18 @@ describe('profile add --from a read', () => {
     expect(await refusedLater(platform)).toEqual([]);
   });
 
-  it('sends only reads to production', async () => {
-    await using platform = await startPlatform(1, simple);
+  it('takes what a passback showed of one rule for both signatures', async () => {
+    const same = { ...simple, app_sign: { kind: 'same' }, checks: 'code first', lenient: true };
+    await using platform = await startPlatform(1, same);
+    const done = await addFromRead(platform);
+    expect(done.stdout).toMatch(/whether app_sign is right could not be seen/);
+    await harmless(platform);
+    expect(await refusedLater(platform)).toEqual([]);
+  });
+
+  it.each([false, true])('sends only reads to production: codes are plain, %s', async (plain) => {
+    const encoded = { ...simple.sign, encode: 'form' };
+    await using platform = await startPlatform(1, { ...simple, sign: encoded, plain_codes: plain });
     const done = await addFromRead(platform, '--environment', 'production');
     expect(done.stdout).toMatch(/^✓ read/m);
     expect(done.stdout).toMatch(/^– passback {6}not asked/m);

@@ -102,7 +102,7 @@ def draw(rnd, is_wide=False):
         'scope': pick(('any', 1), ('get_user_info', 1)), 'replay': pick(('allow', 6), ('late', 3), ('early', 1)),
         'base': pick(('', 3), ('/gw', 1)), 'secret': secret_of(rnd), 'tenant': pick(('acme', 1), ('t100236', 1)),
         'channel': pick(('web', 1), ('11', 1)), 'app_key': pick(('app-1', 1), ('ak5f0e93b1c2', 1)),
-        'throttle': None, 'block': None,
+        'throttle': None, 'block': None, 'plain_codes': False,
     }
 
 
@@ -281,6 +281,7 @@ def carry_out(truth, method, path, query, form):
     need(all(values.get(name) for name in required), 'missing')
     need(8 <= len(values['random']) <= 20 and len(values['sign']) == 32, 'malformed')
     need(len(values['timestamp']) == 10 and values['timestamp'].isdigit(), 'malformed')
+    need(not is_read or not truth['plain_codes'] or values['code'].isalnum(), 'malformed')
     need(values['app_key'] == truth['app_key'], 'app')
     need(values['tenant_code'] == truth['tenant'] and values['channel'] == truth['channel'], 'tenant')
     need(abs(time.time() - int(values['timestamp'])) < 300, 'expired')

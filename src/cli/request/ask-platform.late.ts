@@ -87,7 +87,7 @@ export interface OperationReport {
 
 const kindsOf: Readonly<Record<OperationName, readonly HarmlessKind[]>> = {
   read: ['plain', 'named', 'onlyNamed', 'odd'],
-  passback: ['byKey', 'ofNobody', 'byOddKey'],
+  passback: ['byKey', 'ofNobody', 'byOddKey', 'atOddRandom'],
 };
 
 /** What was seen of the signatures of an operation: accepted only if an answer showed it. */

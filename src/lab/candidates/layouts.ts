@@ -35,7 +35,7 @@ export const secretForms = choices<string>(
 );
 
 /** Texts between the secret and what it is glued to. */
-export const secretJoiners = choices<string>(
+const secretJoiners = choices<string>(
   [0.2, ''],
   [1.4, '&'],
   [2.2, ':', '|', ',', '\n'],

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { PlainRequest } from '../../client/call/request.js';
 import { defaultScope, type Endpoint, endpointNamed } from '../../core/contract/endpoints.js';
 
@@ -10,12 +10,14 @@ import { defaultScope, type Endpoint, endpointNamed } from '../../core/contract/
 export interface HarmlessRequest {
   readonly title: string;
   readonly request: PlainRequest;
+  /** What `random` (§5.4) is, where it is no usual one. */
+  readonly random?: string;
 }
 
 /** A name that no user and no key has. */
 const nobody = 'userinfo_nobody';
 
-/** Characters that the usual encoders write differently. */
+/** Characters that the usual encoders write differently: 16, so that a `random` has room for them. */
 const oddText = " a~b*c+d/e!'(é中)";
 
 /** A code that was never issued. */
@@ -53,6 +55,10 @@ export const harmlessRequests = {
   byKey: () => passback('a passback by a key that user_info lacks', { primary_key: nobody }),
   byOddKey: () =>
     passback('a passback by a key of unusual characters', { primary_key: `${nobody}${oddText}` }),
+  atOddRandom: () => ({
+    ...passback('a passback whose random has unusual characters', { primary_key: nobody }),
+    random: randomBytes(2).toString('hex') + oddText,
+  }),
   ofNobody: () => passback('a passback without a user', {}),
 } as const satisfies Readonly<Record<string, () => HarmlessRequest>>;
 

@@ -137,7 +137,8 @@ class Settling {
         this.#kept = keptForControl + (passbacks.length > 0 ? keptForPassbacks : 0);
         if (first === 'plain') await this.#askReads(reads);
         this.#kept = keptForControl;
-        await this.#askPassbacks(passbacks.filter((kind) => kind !== first));
+        if (passbacks.length > 0)
+          await this.#askPassbacks(passbacks.filter((kind) => kind !== first));
         this.#kept = 0;
         if (first === 'plain' || this.#carriedOut === null) await this.#checkControl(first);
       }
@@ -147,7 +148,7 @@ class Settling {
     }
     return {
       refusals: this.#refusals,
-      left: this.#left,
+      left: this.#refusals.app_sign === null ? withOneRule(this.#left) : this.#left,
       sightings: this.#sightings,
       carriedOut: this.#carriedOut,
       stopped,
@@ -265,8 +266,12 @@ class Settling {
       await this.#judge(kind);
     }
     const isOddSeen = this.#sightings.some(({ kind, sign }) => kind === 'odd' && sign !== 'unseen');
-    if (!isOddSeen && this.#carriedOut === null && this.#groups('sign', 'byOddKey').length > 1)
-      await this.#judge('byOddKey');
+    if (isOddSeen) return;
+    // How values of the form are encoded, and how those of the query are.
+    for (const kind of ['byOddKey', 'atOddRandom'] as const) {
+      if (this.#carriedOut === null && this.#groups('sign', kind).length > 1)
+        await this.#judge(kind);
+    }
   }
 
   /**
@@ -339,7 +344,10 @@ class Settling {
   }
 
   async #ask(kind: HarmlessKind, signers: Signers): Promise<Reply> {
-    const reply = await this.#asker.ask(harmlessRequests[kind](), signers);
+    const harmless = harmlessRequests[kind]();
+    const { random } = harmless;
+    const moment = random === undefined ? {} : { random: () => random };
+    const reply = await this.#asker.ask(harmless, signers, moment);
     if (reply.isSuccess) this.#carriedOut = kind;
     return reply;
   }
@@ -377,6 +385,17 @@ class Settling {
   }
 }
 
+/**
+ * Where nothing was seen of app_sign, and rules of `sign` were candidates for it, too, those that
+ * are left of `sign` are left of both: the platform has one rule.
+ */
+function withOneRule({ app_sign, sign }: Candidates): Candidates {
+  const isOfSign = ({ recipe }: Candidate) =>
+    recipe !== null && sign.some((candidate) => candidate.recipe === recipe);
+  const both = app_sign.filter(isOfSign);
+  return both.length === 0 ? { app_sign, sign } : { app_sign: both, sign };
+}
+
 /** Maximum number of pairs that the first read tries. */
 const maxFirstPairs = 6;
 
@@ -397,11 +416,18 @@ const moments = [
 function groupsOf(
   candidates: Candidates,
   name: SignatureName,
-  { request }: HarmlessRequest,
+  { request, random }: HarmlessRequest,
   { options, baseUrl }: CallClient,
   secret: Secret,
 ): SameSignature[] {
-  const signables = moments.map((moment) => signableRequest(request, baseUrl, options, moment));
+  const signables = moments.map((moment) =>
+    signableRequest(
+      request,
+      baseUrl,
+      options,
+      random === undefined ? moment : { ...moment, random },
+    ),
+  );
   const groups = new Map<string, Candidate[]>();
   const appSigner = candidates.app_sign[0]?.signer;
   if (appSigner === undefined) return [];
