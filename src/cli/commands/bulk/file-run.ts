@@ -114,7 +114,7 @@ export function runOverFile(options: FileRunOptions) {
   }
 
   /**
-   * Completes the file of the rows to retry, and returns how many there are. A stream cannot be
+   * Completes the file of the rows that are not ok, and returns how many there are. A stream cannot be
    * read again: its rows were added as they failed.
    *
    * @throws InvalidInputError if the input cannot be read again, or RunFileError: the file is not

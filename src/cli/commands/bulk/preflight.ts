@@ -52,7 +52,7 @@ export async function checkRows(run: BulkRun, places: RefusedPlaces): Promise<Ch
   const { context, io, options, operation, settings, source } = run;
   const { name, size, share } = source.input;
   if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
-  const refused = recordRefused(operation, places, source.text.encoding === 'utf-8');
+  const record = recordRefused(operation, places, source.text.encoding === 'utf-8');
   const isListed = places.results !== null || places.failed !== null;
   let [rows, faultCount] = [0, 0];
   let first: InvalidInputError | undefined;
@@ -61,6 +61,8 @@ export async function checkRows(run: BulkRun, places: RefusedPlaces): Promise<Ch
   const doubts = new ColumnDoubts(operation, options.types);
   const repeats = new Repeats();
   const invalid = () => `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
+  const refused = (message: string, noneLeft: boolean) =>
+    refusal(run, { message, first, failed: places.failed?.path ?? null, noneLeft });
   const checkRow = (row: FileRow) => {
     try {
       const fields = row.fields();
@@ -72,10 +74,10 @@ export async function checkRows(run: BulkRun, places: RefusedPlaces): Promise<Ch
       if (!(error instanceof InvalidInputError)) throw error;
       faultCount += 1;
       first ??= error;
-      refused.add(row, error);
+      record.add(row, error);
       if (faultCount <= shownFaults) faults.push(`line ${row.line}: ${error.message}`);
       if (faultCount === maxFaults && !isListed)
-        throw invalidRows(run, `at least ${invalid()}`, first, options.dryRun === true);
+        throw refused(`at least ${invalid()}`, options.dryRun === true);
     }
   };
   const checkBatch = (batch: readonly FileRow[]) => {
@@ -87,10 +89,10 @@ export async function checkRows(run: BulkRun, places: RefusedPlaces): Promise<Ch
   const check = async () => {
     try {
       const checked = await preflight(source, options.preflight ? checkBatch : null);
-      refused.finish();
+      record.finish();
       return checked;
     } finally {
-      refused.close();
+      record.close();
     }
   };
   const checked = await withProgress(io, options, progressNow, check).finally(async () => {
@@ -102,7 +104,7 @@ export async function checkRows(run: BulkRun, places: RefusedPlaces): Promise<Ch
   if (faultCount > 0) {
     for (const path of pathsOf(places))
       await printMessage(io, `${formatRows(faultCount)} written to ${path}`);
-    throw invalidRows(run, invalid(), first, options.dryRun === true || faultCount === rows);
+    throw refused(invalid(), options.dryRun === true || faultCount === rows);
   }
   const keys = operation.userInfoKeys(doubts.names);
   await warnOfKeys(io, keys, settings.key_prefix);
@@ -161,32 +163,41 @@ function pathsOf({ results, failed }: RefusedPlaces): string[] {
   return [results, failed?.path].filter((path) => typeof path === 'string');
 }
 
-/**
- * The error of rows that cannot be sent; its next step is that of the first of them, if it has one.
- */
-function invalidRows(
-  run: BulkRun,
-  what: string,
-  first: InvalidInputError | undefined,
-  noneLeft: boolean,
-): Error {
-  const { types, failed } = run.options;
+/** The rows of a file that cannot be sent. */
+interface RefusedRows {
+  /** Says how many they are. */
+  readonly message: string;
+  readonly first: InvalidInputError | undefined;
+  /** The path of the file that has them; `null` if there is none. */
+  readonly failed: string | null;
+  /** Whether no other row is to be sent. */
+  readonly noneLeft: boolean;
+}
+
+/** The error of rows that cannot be sent; its next step is that of the first, if that has one. */
+function refusal(run: BulkRun, { message, first, failed, noneLeft }: RefusedRows): Error {
   if (first instanceof RunInputError) {
-    const [option, value] = first.options;
-    const list =
-      option === '--types' && types !== undefined ? [option, `${types},${value}`] : first.options;
-    return new RunInputError(what, first.hint ?? '', ...list);
+    return new RunInputError(message, first.hint ?? '', ...acceptingOptions(run, first));
   }
-  if (failed !== undefined) {
-    const whatToDo =
-      `${first?.hint ?? ''} Correct them in ${quoteName(failed)}, and send that file`.trim();
-    return new InvalidInputError(what, {
-      hint: noneLeft ? `${whatToDo}:` : `${whatToDo}, and the others:`,
-      commands: [formatCommandFor(failed, run), ...(noneLeft ? [] : [formatOthersCommand(run)])],
+  const { hint, commands } = first ?? {};
+  if (failed !== null) {
+    const correct = `${hint ?? ''} Correct them in ${quoteName(failed)}, and send that file`.trim();
+    const sendThem = formatCommandFor(failed, run);
+    if (noneLeft)
+      return new InvalidInputError(message, { hint: `${correct}:`, commands: [sendThem] });
+    return new InvalidInputError(message, {
+      hint: `${correct}, and the others:`,
+      commands: [sendThem, formatOthersCommand(run)],
     });
   }
-  if (first?.hint !== undefined)
-    return new InvalidInputError(what, { hint: first.hint, commands: first.commands });
-  if (noneLeft) return new InvalidInputError(what, { hint: 'Correct them.' });
-  return new RunInputError(what, 'Correct them. To send the others:', '--no-preflight');
+  if (hint !== undefined) return new InvalidInputError(message, { hint, commands });
+  if (noneLeft) return new InvalidInputError(message, { hint: 'Correct them.' });
+  return new RunInputError(message, 'Correct them. To send the others:', '--no-preflight');
+}
+
+/** The options that accept a row; those that `--types` has already are kept. */
+function acceptingOptions({ options: { types } }: BulkRun, { options }: RunInputError) {
+  const [option, value] = options;
+  if (option !== '--types' || types === undefined) return options;
+  return [option, `${types},${value}`];
 }

@@ -324,8 +324,7 @@ function retryAdvice(run: EndedRun): Pick<UserInfoErrorOptions, 'hint' | 'comman
         : 'Correct the cause, then';
     return { hint: `${warning}${again} retry them:`, commands: [formatCommandFor(failed, run)] };
   }
-  if (paths === null)
-    return { hint: `${warning}Add --failed <file> to get the rows to retry as a file.` };
+  if (paths === null) return { hint: `${warning}Add --failed <file> to get these rows as a file.` };
   const infix = part === undefined ? '.failed' : `.${partName(part)}.failed`;
   const toRetry = file.replace(/(\.[a-z]+)?(\.gz)?$/i, `${infix}$1`);
   const collect = formatCommand(run, ['--failed', toRetry, '--resume']);

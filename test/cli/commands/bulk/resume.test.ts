@@ -460,6 +460,20 @@ describe('failed rows', () => {
     });
   });
 
+  it('of a run that is continued are not replaced by those that the check refuses', async () => {
+    const name = write('two-halves.csv', 'union_id,v\nf1\nf2,x\nnobody,y\n');
+    const failed = ['--failed', 'two-halves.failed.csv'];
+    await passBack(name, ...failed, '--no-preflight');
+    const before = linesOf('two-halves.failed.csv');
+    expect(before).toHaveLength(3);
+    expect(await passBack(name, ...failed, '--resume')).toMatchObject({ status: 2 });
+    expect(linesOf('two-halves.failed.csv')).toEqual(before);
+    expect(await passBack(name, ...failed, '--resume', '--no-preflight')).toMatchObject({
+      status: 6,
+    });
+    expect(linesOf('two-halves.failed.csv')).toEqual(before);
+  });
+
   it('of a check are all of them, with --dry-run in the results, too', async () => {
     const rows = Array.from({ length: 1_500 }, (_, i) => `f1,x,${i}`);
     const name = write('worst.csv', `union_id,v\nf1,x\n${rows.join('\n')}\n`);

@@ -47,7 +47,7 @@ function findOurs({ path, ours }: FailedPlace): { file: AppendFile; contents: Co
 }
 
 /**
- * The rows to retry, in the format of the input, so that the file can be the input of the next run.
+ * The rows that are not ok, in the format of the input, so that the file can be the input of the next run.
  * It is written beside its path, and moved there when it is complete; without such a row, there is
  * no file.
  */

@@ -70,7 +70,7 @@ export type RunRecord = (
   | JournaledFiles
   | { readonly results: ResultsSink; readonly journal: null }
 ) & {
-  /** Where the rows to retry are written. */
+  /** Where the rows that are not ok are written. */
   readonly failed: FailedPlace | null;
   /** The state at the end of the earlier parts of the run; updated. */
   readonly state: RunState;

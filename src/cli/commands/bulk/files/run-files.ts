@@ -21,7 +21,7 @@ import { type RunIdentity, RunState } from './run-state.js';
 export interface RunPaths {
   readonly journal: string;
   readonly results: string;
-  /** The rows to retry; `null` if not wanted. */
+  /** The rows that are not ok; `null` if not wanted. */
   readonly failed: string | null;
 }
 
@@ -210,6 +210,8 @@ export function filesOfRun(
      * begins.
      */
     refused(): FailedPlace | null {
+      // The file of a run that is continued stays.
+      if (start === 'resume') return null;
       const place = failedPlace();
       return place && { path: place.path, ours: place.ours };
     },
