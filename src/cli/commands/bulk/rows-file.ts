@@ -10,9 +10,8 @@ export function isRowsName(arg: string): boolean {
 
 /** The doubt about an argument, called `what`, that is the path of a file of rows. */
 export function rowsFileDoubts(what: string, arg: string): DoubtfulText[] {
-  return isRowsName(arg) && existsSync(arg)
-    ? [{ what, text: arg, why: 'is the path of a file' }]
-    : [];
+  if (!isRowsName(arg) || !existsSync(arg)) return [];
+  return [{ what, text: arg, why: 'is the path of a file' }];
 }
 
 /** The error of a passback for one user that is given a file of rows. */

@@ -9,30 +9,35 @@ type ByName = Readonly<Record<string, Values>>;
 
 /** The program as completion needs it, without hidden commands and options. */
 export function completionTable(program: Command): CommandNode {
-  const commands = visible(program).commands.map((one) => one.name());
+  const commands = visible(program).commands.map((command) => command.name());
   return nodeOf(program, '', {
     ...byArgument,
     'help words': [...Object.keys(helpTopics), ...commands],
   });
 }
 
-function nodeOf(command: Command, path: string, known: ByName): CommandNode {
+/** `path` is the words of the command without `userinfo`; `values` those of arguments. */
+function nodeOf(command: Command, path: string, values: ByName): CommandNode {
   const { commands, options } = visible(command);
-  const inner = commands.filter((one) => path === '' || one.name() !== 'help'); // duplicates --help
-  const nodes = inner.map((one) => [
-    one.name(),
-    nodeOf(one, `${path} ${one.name()}`.trim(), known),
-  ]);
-  const flags = options.flatMap((option) =>
-    [option.short, option.long]
-      .filter((flag) => flag !== undefined)
-      .map((flag) => [flag, entryOf(option)]),
-  );
+  const nodes: Record<string, CommandNode> = {};
+  for (const inner of commands) {
+    const name = inner.name();
+    // Inside a group it duplicates --help.
+    if (name === 'help' && path !== '') continue;
+    nodes[name] = nodeOf(inner, `${path} ${name}`.trim(), values);
+  }
+  const entries: Record<string, ReturnType<typeof entryOf>> = {};
+  for (const option of options) {
+    for (const flag of [option.short, option.long])
+      if (flag !== undefined) entries[flag] = entryOf(option);
+  }
   return {
     summary: command.summary() || command.description(),
-    commands: Object.fromEntries(nodes),
-    options: Object.fromEntries(flags),
-    arguments: command.registeredArguments.map((one) => argumentValues(one, path, known)),
+    commands: nodes,
+    options: entries,
+    arguments: command.registeredArguments.map((argument) =>
+      argumentValues(argument, path, values),
+    ),
     repeats: command.registeredArguments.at(-1)?.variadic ?? false,
   };
 }
@@ -55,9 +60,10 @@ const byFlag: ByName = {
 };
 
 function entryOf({ long, flags, required, optional, argChoices, description }: Option) {
+  if (!required && !optional) return { summary: description };
   const isFile = /[<[](?:file|folder)(?:\|[a-z]+)?[>\]]/.test(flags);
   const values = argChoices ?? byFlag[long ?? ''] ?? (isFile ? 'files' : 'text');
-  return { summary: description, ...((required || optional) && { values }) };
+  return { summary: description, values };
 }
 
 /** The values of arguments, by command and argument. */
@@ -70,9 +76,12 @@ const byArgument: ByName = {
   'profile add name': 'text',
 };
 
-function argumentValues(argument: Argument, path: string, known: ByName): Values {
+function argumentValues(argument: Argument, path: string, byName: ByName): Values {
   const name = argument.name();
-  const isProfile = path.startsWith('profile ') && name === 'name';
-  const usual = isProfile ? 'profiles' : name === 'file' ? 'files' : 'text';
-  return argument.argChoices ?? known[`${path} ${name}`] ?? usual;
+  return argument.argChoices ?? byName[`${path} ${name}`] ?? usualValues(path, name);
+}
+
+function usualValues(path: string, argument: string): Values {
+  if (path.startsWith('profile ') && argument === 'name') return 'profiles';
+  return argument === 'file' ? 'files' : 'text';
 }

@@ -19,6 +19,7 @@ import { resolveSettings, type Settings } from '../../../core/profiles/settings.
 import type { Secret } from '../../../core/signing/secret.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { findUnsafePath } from '../../../core/support/trusted-path.js';
+import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { checkingReach, maxSettling, type Settlement, settle } from '../../../lab/settle/settle.js';
 import type { CliContext, Invocation } from '../../command.js';
 import type { ConnectionOptions } from '../../command-line/options.js';
@@ -35,15 +36,16 @@ import { announceProduction, loadSigning, settingSources } from '../../request/d
 import { describeRule, explainFailure } from '../../request/explain-failure.late.js';
 import { networkOptions, proxyOf } from '../../request/network.js';
 
-/**
- * The result of a check that did not fail: `next` is advice; `skipped` means that there was nothing
- * to check.
- */
+/** The result of a check that did not fail. */
 interface Finding {
+  /** The result in one line. */
   readonly detail: string;
+  /** Advice, in sentences. */
   readonly next?: string;
+  /** The commands that the advice is about. */
   readonly commands?: readonly string[];
-  readonly skipped?: true;
+  /** Whether there was nothing to check. */
+  readonly skipped?: boolean;
 }
 
 /**
@@ -105,7 +107,8 @@ function checkProfileFile(store: ProfileStore, list: ProfileList): Finding {
     throw new ProfileFileError(reason, advice);
   }
   const count = all.size === 1 ? '1 profile' : `${all.size} profiles`;
-  const detail = `${path}: ${count}, ${active === null ? 'none' : quoteName(active)} active`;
+  const activeName = active === null ? 'none' : quoteName(active);
+  const detail = `${path}: ${count}, ${activeName} active`;
   if (active === null || all.has(active)) return { detail };
   return {
     detail,
@@ -123,7 +126,8 @@ function describeSettings(settings: Settings): Finding {
 }
 
 function adviceOf(warnings: readonly string[]): Pick<Finding, 'next'> {
-  return warnings.length === 0 ? {} : { next: `Warning: ${warnings.join('; ')}.` };
+  if (warnings.length === 0) return {};
+  return { next: `Warning: ${warnings.join('; ')}.` };
 }
 
 /** Requests may be sent to the base URL. */
@@ -132,11 +136,11 @@ function checkBaseUrl(settings: Settings): Finding {
   const { base_url, allow_http, profile } = settings;
   const detail = `${base_url.value} (${describeOrigin(base_url.origin)})`;
   if (allow_http === null) return { detail };
-  const effect =
+  const allowed = `Warning: plain http is allowed (${describeOrigin(allow_http.origin)})`;
+  const warning =
     url.protocol === 'http:'
-      ? `: personal data is sent unencrypted to ${url.host}`
-      : ', and not needed';
-  const warning = `Warning: plain http is allowed (${describeOrigin(allow_http.origin)})${effect}.`;
+      ? `${allowed}: personal data is sent unencrypted to ${url.host}.`
+      : `${allowed}, and not needed.`;
   if (profile === null || allow_http.origin.kind !== 'profile') return { detail, next: warning };
   const commands = [`userinfo profile set ${profile} --no-allow-http`];
   return { detail, next: `${warning} To disallow it:`, commands };
@@ -160,9 +164,10 @@ async function checkProxy(
   { io }: CliContext,
 ): Promise<{ readonly proxy: HttpProxy | null; readonly finding: Finding }> {
   await networkOptions(settings, io.env);
-  const named = settings.address().isLoopback ? null : proxyOf(settings, io.env);
-  if (named === null)
-    return { proxy: null, finding: { detail: 'none for this host', skipped: true } };
+  const none = { proxy: null, finding: { detail: 'none for this host', skipped: true } };
+  if (settings.address().isLoopback) return none;
+  const named = proxyOf(settings, io.env);
+  if (named === null) return none;
   const proxy = parseProxy(named.address, named.name);
   return { proxy, finding: { detail: `${proxy.host} (${named.name})` } };
 }
@@ -170,8 +175,8 @@ async function checkProxy(
 /** A request can be signed: `signed` is the URL of one. */
 function checkSigning(settings: Settings, { searchParams }: URL): Finding {
   const lengthOf = (name: string) => searchParams.get(name)?.length ?? 0;
-  const by = describeRule(settings);
-  const detail = `by ${by}: app_sign has ${lengthOf('app_sign')} characters, sign ${lengthOf('sign')}`;
+  const lengths = `app_sign has ${lengthOf('app_sign')} characters, sign ${lengthOf('sign')}`;
+  const detail = `by ${describeRule(settings)}: ${lengths}`;
   if (lengthOf('sign') === signLength) return { detail };
   return {
     detail,
@@ -187,9 +192,10 @@ function checkConnection(
 ): Finding {
   const isOpen = connectMs !== undefined && error?.reason !== 'proxy';
   if (error !== undefined && !isOpen && error.reason !== 'tls') throw error;
-  const through = proxy === null ? '' : ` through ${proxy.host}`;
-  const duration = connectMs === undefined ? '' : `, after ${connectMs} ms`;
-  return { detail: `${new URL(base_url.value).host}${through}${duration}` };
+  let detail = new URL(base_url.value).host;
+  if (proxy !== null) detail += ` through ${proxy.host}`;
+  if (connectMs !== undefined) detail += `, after ${connectMs} ms`;
+  return { detail };
 }
 
 /** The connection is encrypted, and the certificate of the service is valid. */
@@ -199,17 +205,22 @@ function checkTls({ error }: SentRequest, { base_url }: Settings): Finding {
   }
   if (error?.reason !== 'tls') return { detail: 'encrypted, with a valid certificate' };
   const { code } = (error.cause ?? {}) as { readonly code?: unknown };
-  const advice = certificateAdvice.find(([codes]) => codes.test(String(code)));
-  throw advice === undefined ? error : new ExplainedError(error, { hint: advice[1] });
+  const advice = certificateAdvice.find(({ codes }) => codes.test(String(code)));
+  if (advice === undefined) throw error;
+  throw new ExplainedError(error, { hint: advice.hint });
 }
 
-const certificateAdvice: readonly (readonly [code: RegExp, hint: string])[] = [
-  [
-    /SELF_SIGNED|UNABLE_TO/,
-    'Its certificate authority is not trusted: pass the certificate of that authority with --ca-file.',
-  ],
-  [/EXPIRED|NOT_YET_VALID/, 'Ask the operator to renew it, and check the clock of this machine.'],
-  [/ALTNAME/, 'It is the certificate of another host: check the base URL.'],
+/** What to do about a certificate, by the codes of OpenSSL and Node. */
+const certificateAdvice: readonly { readonly codes: RegExp; readonly hint: string }[] = [
+  {
+    codes: /SELF_SIGNED|UNABLE_TO/,
+    hint: 'Its certificate authority is not trusted: pass the certificate of that authority with --ca-file.',
+  },
+  {
+    codes: /EXPIRED|NOT_YET_VALID/,
+    hint: 'Ask the operator to renew it, and check the clock of this machine.',
+  },
+  { codes: /ALTNAME/, hint: 'It is the certificate of another host: check the base URL.' },
 ];
 
 /** The service answers with an envelope. */
@@ -218,9 +229,8 @@ function describeAnswer(
   { sentAt, receivedAt }: SentRequest,
 ): Finding {
   const { code, msg } = envelope;
-  return {
-    detail: `HTTP ${httpStatus}, code ${code} ${quoteName(msg)}, after ${receivedAt - sentAt} ms`,
-  };
+  const duration = `after ${receivedAt - sentAt} ms`;
+  return { detail: `HTTP ${httpStatus}, code ${code} ${quoteName(msg)}, ${duration}` };
 }
 
 /** The clocks differ by no more than a service usually allows. */
@@ -229,16 +239,18 @@ function checkClock({ date }: Answer, { sentAt, receivedAt }: SentRequest): Find
   const theirs = Date.parse(date ?? '') + 500;
   const aheadBy = Math.round((theirs - (sentAt + receivedAt) / 2) / 1000);
   if (Number.isNaN(aheadBy)) return { detail: 'the answer has no Date header', skipped: true };
-  const seconds = Math.abs(aheadBy);
-  // Whole seconds of the header, and half of the time that the answer took: one second may be none.
-  const detail =
-    seconds <= 1
-      ? 'same as the service'
-      : `${seconds} s ${aheadBy > 0 ? 'behind' : 'ahead of'} the service`;
-  if (seconds <= defaultClockWindowSeconds) return { detail };
+  const detail = describeClock(aheadBy);
+  if (Math.abs(aheadBy) <= defaultClockWindowSeconds) return { detail };
   throw new CheckFailedError(detail, {
     hint: `Set the clock of this machine: timestamps further off than ${defaultClockWindowSeconds} s are usually refused.`,
   });
+}
+
+/** `aheadBy`: how many seconds the clock of the service is ahead of ours. */
+function describeClock(aheadBy: number): string {
+  // Whole seconds of the header, and half of the time that the answer took: one second may be none.
+  if (Math.abs(aheadBy) <= 1) return 'same as the service';
+  return aheadBy > 0 ? `${aheadBy} s behind the service` : `${-aheadBy} s ahead of the service`;
 }
 
 /**
@@ -263,14 +275,14 @@ async function askSignatures(
   const question = askingQuestion(settings, maxSettling);
   if (!options.yes && !(prompt.possible && (await prompt.confirm(question)))) return null;
   const { signers, recipes } = await loadSigning(context, settings);
-  const own = {
+  const candidates = {
     app_sign: [{ signer: signers.app_sign, recipe: recipes.app_sign, weight: 1 }],
     sign: [{ signer: signers.sign, recipe: recipes.sign, weight: 1 }],
   };
   const client = await connectToAsk(context, settings, options, secret);
   try {
     return await askPlatform(context, client, { maxRequests: maxSettling }, (asker) =>
-      settle(asker, client, own, secret, reach),
+      settle(asker, client, candidates, secret, reach),
     );
   } finally {
     await client.close();
@@ -286,18 +298,13 @@ function checkRead({ refused }: SentRequest, settings: Settings, seen: Settlemen
 /** @throws CheckFailedError if a signature was refused */
 function findingOf(operation: OperationName, { profile }: Settings, seen: Settlement): Finding {
   const { sight, detail, next } = reportOperation(operation, seen);
+  if (sight !== 'refused') return withoutUndefined({ detail, next, skipped: sight === 'unseen' });
   const name = quoteWhereNeeded(profile ?? 'PROFILE');
-  const command = `userinfo sign try -p ${name}${profile === null ? '' : ` --save ${name}`}`;
-  if (sight === 'refused')
-    throw new CheckFailedError(detail, {
-      hint: 'The rule is not that of the platform. To find it:',
-      commands: [command],
-    });
-  return {
-    detail,
-    ...(next !== undefined && { next }),
-    ...(sight === 'unseen' && { skipped: true }),
-  };
+  const command = `userinfo sign try -p ${name}`;
+  throw new CheckFailedError(detail, {
+    hint: 'The rule is not that of the platform. To find it:',
+    commands: [profile === null ? command : `${command} --save ${name}`],
+  });
 }
 
 /**
@@ -338,13 +345,26 @@ function learningCodes({ environment, profile }: Settings): Pick<Finding, 'next'
   };
 }
 
+/** The one request of the doctor: what is known of its connection, and its answer or its error. */
+interface SentRequest {
+  /** Unix time in milliseconds. */
+  readonly sentAt: number;
+  /** Unix time in milliseconds. */
+  readonly receivedAt: number;
+  /** The time that opening the connection took; `undefined` if none was opened. */
+  readonly connectMs: number | undefined;
+  readonly error: NoAnswerError | undefined;
+  readonly refused: RejectedError | undefined;
+  readonly answer: Answer | undefined;
+}
+
 /**
  * Reads with a code that was never issued: nothing is written, and no code is consumed. undici
  * reports the connection; through a proxy, first that to the proxy.
  *
  * @throws CancelledError
  */
-async function sendRead(client: CallClient, signal: AbortSignal) {
+async function sendRead(client: CallClient, signal: AbortSignal): Promise<SentRequest> {
   const request = readRequest({ code: `userinfo-doctor-${randomUUID()}` });
   const sentAt = Date.now();
   let connectMs: number | undefined;
@@ -352,18 +372,22 @@ async function sendRead(client: CallClient, signal: AbortSignal) {
     connectMs = Date.now() - sentAt;
   };
   subscribe('undici:client:connected', onConnected);
-  const result = await client
-    .send(request, { signal })
-    .catch((error: unknown) => {
-      if (error instanceof RejectedError || error instanceof NoAnswerError) return error;
-      throw error;
-    })
-    .finally(() => unsubscribe('undici:client:connected', onConnected));
-  const error = result instanceof NoAnswerError ? result : undefined;
-  const refused = result instanceof RejectedError ? result : undefined;
-  const answer = result instanceof Error ? refused?.answer : result;
+  let answer: Answer | undefined;
+  let error: NoAnswerError | undefined;
+  let refused: RejectedError | undefined;
+  try {
+    answer = await client.send(request, { signal });
+  } catch (thrown) {
+    if (thrown instanceof NoAnswerError) {
+      error = thrown;
+    } else if (thrown instanceof RejectedError) {
+      refused = thrown;
+      answer = thrown.answer;
+    } else {
+      throw thrown;
+    }
+  } finally {
+    unsubscribe('undici:client:connected', onConnected);
+  }
   return { sentAt, receivedAt: Date.now(), connectMs, error, refused, answer };
 }
-
-/** The one request of the doctor: what is known of its connection, and its answer or its error. */
-type SentRequest = Awaited<ReturnType<typeof sendRead>>;

@@ -5,9 +5,11 @@ import {
   httpStatusOf,
   ownResultCodes,
   type ResultCodeEntry,
+  type ResultCodeTable,
   resultCode,
 } from '../../../core/contract/result-codes.js';
 import { resolveSigning } from '../../../core/profiles/settings.js';
+import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { type CliContext, command, type Invocation } from '../../command.js';
 import type { CommonOptions, ConnectionOptions } from '../../command-line/options.js';
 import { settingSources } from '../../request/deployment.js';
@@ -25,48 +27,50 @@ export const declareExplain = command({
     { context, options, isTable, print }: Invocation<ConnectionOptions>,
     words: string[],
   ) => {
-    const entries = [...(await tableOf(context, options))];
-    if (words.length === 0) {
-      const all = entries.map(explain);
-      return print(
-        isTable ? all.map(({ code, msg, fix, try_again }) => ({ code, msg, fix, try_again })) : all,
-      );
-    }
-    const text = words.join(' ');
-    const numbers = text.match(/(?<!\w)-\d+|\d+/g) ?? [];
-    const named = numbers.flatMap((number) =>
-      entries.filter(([known]) => String(known) === number),
-    );
-    // An HTTP status stands beside the code: 200 is that of many refusals.
-    const found = named.find(([known]) => known !== resultCode.ok) ?? named[0];
-    if (found === undefined) {
-      const [code = text, ...more] = numbers;
-      throw new InvalidInputError(
-        `the code ${quoteName(more.length > 0 ? text : code)} is not in the table`,
-        {
-          hint: "It may be one of the platform's own: ask its operator, and name it under result_codes of the platform file.",
-        },
-      );
-    }
-    return print(explain(found));
+    const table = await tableOf(context, options);
+    if (words.length > 0) return print(explain(codeIn(words.join(' '), table), table));
+    const all = [...table.keys()].map((code) => explain(code, table));
+    if (!isTable) return print(all);
+    await print(all.map(({ code, msg, fix, try_again }) => ({ code, msg, fix, try_again })));
   },
 });
 
 /** The result codes of `--platform`, else of the profile in use, else those of this project. */
-async function tableOf(context: CliContext, options: CommonOptions & ConnectionOptions) {
-  const { result_codes } = (await resolveSigning(settingSources(context, options))).platform.value;
-  return result_codes === null
-    ? ownResultCodes
-    : parseResultCodes(result_codes, 'the result codes');
+async function tableOf(
+  context: CliContext,
+  options: CommonOptions & ConnectionOptions,
+): Promise<ResultCodeTable> {
+  const { platform } = await resolveSigning(settingSources(context, options));
+  const { result_codes } = platform.value;
+  if (result_codes === null) return ownResultCodes;
+  return parseResultCodes(result_codes, 'the result codes');
 }
 
-function explain([code, { means, msg, meaning, fix, hint, retry }]: readonly [
-  number,
-  ResultCodeEntry,
-]) {
-  const isOwn = means !== undefined && resultCode[means] === code;
-  const status = isOwn ? { http_status: httpStatusOf(resultCode[means]) } : {};
-  return { code, ...status, msg, meaning, fix, hint, try_again: tryAgain[retry] };
+/**
+ * The result code in a text, such as `40101` or `HTTP 200, code 40101`.
+ *
+ * @throws InvalidInputError if the table has none of its numbers
+ */
+function codeIn(text: string, table: ResultCodeTable): number {
+  const numbers = text.match(/(?<!\w)-\d+|\d+/g) ?? [];
+  const byText = new Map(Array.from(table.keys(), (code) => [String(code), code]));
+  const codes = numbers.flatMap((number) => byText.get(number) ?? []);
+  // An HTTP status stands beside the code: 200 is that of many refusals.
+  const code = codes.find((number) => number !== resultCode.ok) ?? codes[0];
+  if (code !== undefined) return code;
+  const [number = text, ...more] = numbers;
+  const named = more.length > 0 ? text : number;
+  throw new InvalidInputError(`the code ${quoteName(named)} is not in the table`, {
+    hint: "It may be one of the platform's own: ask its operator, and name it under result_codes of the platform file.",
+  });
+}
+
+function explain(code: number, table: ResultCodeTable) {
+  const { means, msg, meaning, fix, hint, retry } = table.get(code) as ResultCodeEntry;
+  const isOfProject = means !== undefined && resultCode[means] === code;
+  const http_status = isOfProject ? httpStatusOf(resultCode[means]) : undefined;
+  const explanation = { code, http_status, msg, meaning, fix, hint, try_again: tryAgain[retry] };
+  return withoutUndefined(explanation);
 }
 
 const repeatable = endpoints

@@ -16,8 +16,9 @@ export const helpTopics = {
   signing: 'how requests are signed, and how to find out',
 } as const;
 
+const topicColumns = formatColumns(Object.entries(helpTopics)).trimEnd();
 /** The topics at the end of the program's help. */
-export const topicList = `\nTopics (userinfo help <topic>):\n${formatColumns(Object.entries(helpTopics)).trimEnd()}`;
+export const topicList = `\nTopics (userinfo help <topic>):\n${topicColumns}`;
 
 export function declareHelp(program: Command, context: CliContext): void {
   const command = program
@@ -26,22 +27,33 @@ export function declareHelp(program: Command, context: CliContext): void {
     .summary('show help for a command or a topic')
     .argument('[words...]', 'a command, a topic or an option')
     .addHelpText('after', topicList)
-    .action(async (words: string[]) => {
-      const [word = ''] = words;
-      const inside = (outer: Command | undefined, name: string) =>
-        outer?.commands.find((one) => one.name() === name);
-      const found = words.reduce<Command | undefined>(inside, program);
-      const names = Object.keys(helpTopics);
-      const topic = words.length > 1 ? undefined : names.find((name) => name === word);
-      if (topic !== undefined) {
-        const { topicPage } = await import('./topics.late.js');
-        const { chatPrefix } = profileOutline(context.io.env);
-        return write(context.io.stdout, topicPage(topic, chatPrefix));
-      }
-      if (found !== undefined) return found.outputHelp();
-      const { lookUp } = await import('./look-up.late.js');
-      await write(context.io.stdout, lookUp(program, words, names));
-    });
+    .action((words: string[]) => showHelp(program, context, words));
   setHelpText(command, () => import('./help.txt?raw'));
   showCommon(command, []);
+}
+
+/** Shows the page of a topic, the help of a command, or what else the words name. */
+async function showHelp(
+  program: Command,
+  { io }: CliContext,
+  words: readonly string[],
+): Promise<void> {
+  const [word = ''] = words;
+  const topics = Object.keys(helpTopics);
+  if (words.length <= 1 && topics.includes(word)) {
+    const { topicPage } = await import('./topics.late.js');
+    const { chatPrefix } = profileOutline(io.env);
+    return write(io.stdout, topicPage(word, chatPrefix));
+  }
+  const command = commandAt(program, words);
+  if (command !== undefined) return command.outputHelp();
+  const { lookUp } = await import('./look-up.late.js');
+  await write(io.stdout, lookUp(program, words, topics));
+}
+
+/** The command that the words name, one after the other; the program, if there are none. */
+function commandAt(program: Command, words: readonly string[]): Command | undefined {
+  let command: Command | undefined = program;
+  for (const word of words) command = command?.commands.find((inner) => inner.name() === word);
+  return command;
 }

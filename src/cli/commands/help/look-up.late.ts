@@ -15,21 +15,28 @@ export function lookUp(
   topics: readonly string[],
 ): string {
   const [typed = ''] = words;
-  const all = [program, ...commandsBelow(program)];
-  const found =
-    words.length === 1 ? (optionNamed(all, typed) ?? commandsNamed(all, typed)) : undefined;
-  if (found !== undefined) return found;
-  const nearest = nearestName(typed, [...program.commands.map((one) => one.name()), ...topics]);
-  throw new UsageError(
-    `there is no command, topic or option ${quoteName(words.join(' '))}`,
-    nearest === null ? 'Commands and topics are listed by:' : 'Did you mean:',
-    [nearest === null ? 'userinfo --help' : `userinfo help ${nearest}`],
-  );
+  if (words.length === 1) {
+    const all = [program, ...commandsBelow(program)];
+    const lines = optionNamed(all, typed) ?? commandsNamed(all, typed);
+    if (lines !== undefined) return lines;
+  }
+  const names = program.commands.map((command) => command.name());
+  const nearest = nearestName(typed, [...names, ...topics]);
+  const message = `there is no command, topic or option ${quoteName(words.join(' '))}`;
+  if (nearest === null)
+    throw new UsageError(message, 'Commands and topics are listed by:', ['userinfo --help']);
+  throw new UsageError(message, 'Did you mean:', [`userinfo help ${nearest}`]);
 }
 
 function commandsBelow(command: Command): Command[] {
-  const inner = command.commands.filter((one) => one.name() !== 'help');
-  return inner.flatMap((one) => [one, ...commandsBelow(one)]);
+  const below = command.commands.filter((inner) => inner.name() !== 'help');
+  return below.flatMap((inner) => [inner, ...commandsBelow(inner)]);
+}
+
+/** The commands that have an option with the same meaning, and the page that explains it. */
+interface Meaning {
+  readonly commands: string[];
+  readonly page: string | undefined;
 }
 
 /**
@@ -38,27 +45,28 @@ function commandsBelow(command: Command): Command[] {
  */
 function optionNamed(all: readonly Command[], typed: string): string | undefined {
   const bare = typed.replace(/^-+/, '').toLowerCase();
-  const meanings = new Map<string, { readonly commands: string[]; readonly see: string }>();
+  const meanings = new Map<string, Meaning>();
   for (const command of all) {
     for (const option of command.options) {
       if (option.hidden || (option.short !== typed && option.long !== `--${bare}`)) continue;
       const title = `${option.flags}  ${option.description}\n`;
       const isCommon = option instanceof CommonOption;
       const page = isCommon ? 'userinfo --help' : helpPage(option.helpGroupHeading);
-      const meaning = meanings.get(title) ?? { commands: [], see: page ? `  see: ${page}\n` : '' };
+      const meaning = meanings.get(title) ?? { commands: [], page };
       meaning.commands.push(isCommon ? 'most commands' : fullName(command));
       meanings.set(title, meaning);
     }
   }
   if (meanings.size === 0) return undefined;
-  const shown = [...meanings].map(
-    ([title, { commands, see }]) => `${title}  in: ${commands.join(', ')}\n${see}`,
-  );
+  const shown = [...meanings].map(([title, { commands, page }]) => {
+    const lines = `${title}  in: ${commands.join(', ')}\n`;
+    return page === undefined ? lines : `${lines}  see: ${page}\n`;
+  });
   return shown.join('\n');
 }
 
 function commandsNamed(all: readonly Command[], typed: string): string | undefined {
-  const shown = all.filter((one) => one.name() === typed);
-  if (shown.length === 0) return undefined;
-  return shown.map((one) => `${fullName(one)}  ${one.summary()}\n`).join('');
+  const named = all.filter((command) => command.name() === typed);
+  if (named.length === 0) return undefined;
+  return named.map((command) => `${fullName(command)}  ${command.summary()}\n`).join('');
 }

@@ -76,28 +76,31 @@ stored as it is; give it a prefix of your own, such as acme_level.`,
 });
 
 /** What the contract forbids, in the words of the command line. */
-const refusals: Partial<Record<ResultCode, { readonly says?: string; readonly hint: string }>> = {
-  [resultCode.userNotNamed]: {
-    says: 'no user is named',
-    hint: 'Add --union-id <id>, or --primary-key <key> with the key of a pair, such as mobile=138... --primary-key mobile.',
-  },
-  [resultCode.reservedKey]: {
-    hint: 'The user is named by --union-id, the channel is that of the profile.',
-  },
-  [resultCode.primaryKeyNotInUserInfo]: {
-    hint: 'Add the pair that has this key, with a value, or name the user by --union-id <id>.',
-  },
-};
+const refusals: Partial<Record<ResultCode, { readonly message?: string; readonly hint: string }>> =
+  {
+    [resultCode.userNotNamed]: {
+      message: 'no user is named',
+      hint: 'Add --union-id <id>, or --primary-key <key> with the key of a pair, such as mobile=138... --primary-key mobile.',
+    },
+    [resultCode.reservedKey]: {
+      hint: 'The user is named by --union-id, the channel is that of the profile.',
+    },
+    [resultCode.primaryKeyNotInUserInfo]: {
+      hint: 'Add the pair that has this key, with a value, or name the user by --union-id <id>.',
+    },
+  };
 
 /** @throws InvalidInputError with the option to add in its hint */
 function buildRequest(target: PassbackTarget, userInfo: UserInfoEntries): PlainRequest {
   try {
     return passbackRequest(target, () => userInfo);
   } catch (error) {
-    const refusal = error instanceof InvalidInputError ? refusals[error.resultCode] : undefined;
-    if (!(error instanceof InvalidInputError) || refusal === undefined) throw error;
-    const { says = error.message, hint } = refusal;
-    throw new InvalidInputError(says, { hint, resultCode: error.resultCode });
+    if (!(error instanceof InvalidInputError)) throw error;
+    const { resultCode: code } = error;
+    const refusal = refusals[code];
+    if (refusal === undefined) throw error;
+    const { message = error.message, hint } = refusal;
+    throw new InvalidInputError(message, { hint, resultCode: code });
   }
 }
 
@@ -116,18 +119,21 @@ async function readUserInfo(
   if (pairs.length > 0)
     throw new InvalidInputError('pairs and --user-info are both given: use one of them');
   const file = json === '-' ? json : /^@(.+)$/s.exec(json)?.[1];
-  const text = file === undefined ? json : await readText(context, file, 'a JSON object');
-  if (text.trim() === '') {
-    throw new InvalidInputError(
-      `${file === undefined ? '--user-info' : inputName(file)} is empty`,
-      {
-        hint: 'It has to be a JSON object, such as {"acme_level":"gold"}.',
-      },
-    );
+  if (file !== undefined) {
+    const text = await readText(context, file, 'a JSON object');
+    return parseUserInfoOf(text, inputName(file));
   }
-  if (file === undefined) {
-    const hint = `In a shell, put it in single quotes: --user-info '{"acme_level":"gold"}'`;
-    parseJson(text, '--user-info', hint);
-  } else parseJson(text, inputName(file));
+  const hint = `In a shell, put it in single quotes: --user-info '{"acme_level":"gold"}'`;
+  return parseUserInfoOf(json, '--user-info', hint);
+}
+
+/** @throws InvalidInputError that names the source by `label`, with `hint` if it is not JSON */
+function parseUserInfoOf(text: string, label: string, hint?: string): UserInfoEntries {
+  if (text.trim() === '') {
+    throw new InvalidInputError(`${label} is empty`, {
+      hint: 'It has to be a JSON object, such as {"acme_level":"gold"}.',
+    });
+  }
+  parseJson(text, label, hint);
   return parseUserInfo(text);
 }

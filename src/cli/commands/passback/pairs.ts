@@ -31,13 +31,12 @@ export async function parsePairs(pairs: readonly string[]): Promise<Map<string, 
 
 /** A variable that is not set must not wipe a value. */
 function emptyValue(key: string): InvalidInputError {
-  const [empty, none] = ['""', 'null'].map((json) => quoteWhereNeeded(`${key}:=${json}`));
-  return new InvalidInputError(
-    `the value of key ${quoteName(key)} is empty: is the variable set?`,
-    {
-      hint: `Write ${empty} to store an empty text, ${none} to remove the key.`,
-    },
-  );
+  const storesEmpty = quoteWhereNeeded(`${key}:=""`);
+  const removes = quoteWhereNeeded(`${key}:=null`);
+  const message = `the value of key ${quoteName(key)} is empty: is the variable set?`;
+  return new InvalidInputError(message, {
+    hint: `Write ${storesEmpty} to store an empty text, ${removes} to remove the key.`,
+  });
 }
 
 /** The text after the sign of a pair, or the content of the file that it names. */
@@ -49,23 +48,42 @@ async function readPairText(key: string, value: string): Promise<string> {
   });
 }
 
+interface Pair {
+  readonly key: string;
+  /** Whether the sign is `:=`. */
+  readonly isJson: boolean;
+  readonly value: string;
+}
+
 /**
- * A key, its sign and the rest; the sign is the first that no odd number of backslashes precedes.
+ * Splits a pair at its sign, the first that no odd number of backslashes precedes.
+ *
+ * @throws InvalidInputError if there is no sign, or no key before it
  */
-function splitPair(pair: string): { key: string; isJson: boolean; value: string } {
-  for (const { 0: found, 1: slashes = '', 2: sign, index } of pair.matchAll(/(?<!\\)(\\*)(:?=)/g)) {
+function splitPair(pair: string): Pair {
+  for (const match of pair.matchAll(/(?<slashes>(?<!\\)\\*)(?<sign>:?=)/g)) {
+    const { slashes = '', sign } = match.groups ?? {};
     const isEscaped = slashes.length % 2 === 1;
     if (isEscaped && sign === '=') continue;
-    const end = index + slashes.length + (isEscaped ? 1 : 0);
-    const key = unescapeKey(pair.slice(0, end));
+    // An escaped `:=` is a `:` of the key and the sign `=`.
+    const keyEnd = match.index + slashes.length + (isEscaped ? ':'.length : 0);
+    const key = unescapeKey(pair.slice(0, keyEnd));
     if (key === '') break;
-    return { key, isJson: sign === ':=' && !isEscaped, value: pair.slice(index + found.length) };
+    const value = pair.slice(match.index + match[0].length);
+    return { key, isJson: sign === ':=' && !isEscaped, value };
   }
-  const isObject = pair.startsWith('{');
-  throw new InvalidInputError(`${quoteName(pair.slice(0, 20))} is not a pair such as key=text`, {
-    hint: isObject
-      ? `A JSON object is the value of an option: --user-info '{"acme_level":"gold"}'`
-      : 'Write key=text, key:=json (a number, true, false or null), or key=@file. Quote a text with spaces.',
+  throw notPair(pair);
+}
+
+function notPair(pair: string): InvalidInputError {
+  const message = `${quoteName(pair.slice(0, 20))} is not a pair such as key=text`;
+  if (pair.startsWith('{')) {
+    return new InvalidInputError(message, {
+      hint: `A JSON object is the value of an option: --user-info '{"acme_level":"gold"}'`,
+    });
+  }
+  return new InvalidInputError(message, {
+    hint: 'Write key=text, key:=json (a number, true, false or null), or key=@file. Quote a text with spaces.',
   });
 }
 
@@ -76,9 +94,11 @@ function unescapeKey(text: string): string {
 /** The value of a pair in JSON, a number as it is written. */
 function parseScalar(key: string, json: string): unknown {
   const value = jsonValueOf(json);
-  if (value !== undefined) return typeof value === 'number' ? new JsonNumber(json.trim()) : value;
+  if (typeof value === 'number') return new JsonNumber(json.trim());
+  if (value !== undefined) return value;
+  const plainText = quoteWhereNeeded(`${key}=text`);
   throw new InvalidInputError(`the value of key ${quoteName(key)} is not a JSON value`, {
-    hint: `Write := for a number, true, false, null or "quoted text"; for plain text write ${quoteWhereNeeded(`${key}=text`)}`,
+    hint: `Write := for a number, true, false, null or "quoted text"; for plain text write ${plainText}`,
   });
 }
 

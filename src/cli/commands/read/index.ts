@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { readRequest } from '../../../client/call/request.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import { parseInfoNames, specialInfoNames } from '../../../core/contract/info-names.js';
+import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { type CliContext, command, type Invocation } from '../../command.js';
 import { asksForShortHelp, listNames } from '../../command-line/help-layout.js';
 import { parseFilled } from '../../command-line/option-values.js';
@@ -34,11 +35,9 @@ export const readCall = {
     names: readonly string[],
   ) => {
     const { scope } = options;
-    return readRequest({
-      code: await readCode(context, code),
-      ...(names.length === 0 ? {} : { infoNames: parseInfoNames(names) }),
-      ...(scope === undefined ? {} : { scope }),
-    });
+    const infoNames = names.length === 0 ? undefined : parseInfoNames(names);
+    const input = { code: await readCode(context, code), infoNames, scope };
+    return readRequest(withoutUndefined(input));
   },
 };
 
@@ -63,13 +62,12 @@ Names missing from the answer are reported on stderr.`,
   },
   run: async (invocation: Invocation<ReadOptions>, code: string, names: string[]) => {
     const request = await readCall.request(invocation, code, names);
-    const inQuery = (invocation.style.select?.names ?? []).filter(
-      (name) => !request.infoNames.includes(name),
-    );
+    const namesInQuery = invocation.style.select?.names ?? [];
+    const further = namesInQuery.filter((name) => !request.infoNames.includes(name));
     return callService(invocation, request, async (settings) => [
       ...requestDoubts(request, settings),
       ...rowsFileDoubts('the code', code),
-      ...inQuery.flatMap((name) => nameDoubts('name in --query', name, specialNamesOf(settings))),
+      ...further.flatMap((name) => nameDoubts('name in --query', name, specialNamesOf(settings))),
     ]);
   },
 });
