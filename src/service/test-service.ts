@@ -150,10 +150,6 @@ interface Rule {
   faultOf(endpoint: Endpoint, exchange: HttpExchange): Fault | Promise<Fault>;
 }
 
-function isFor({ operation }: Rule, endpoint: Endpoint): boolean {
-  return operation === undefined || operation === endpoint.operation;
-}
-
 function decode(
   endpoint: Endpoint,
   exchange: HttpExchange,
@@ -166,6 +162,68 @@ function decode(
     parameters: Object.fromEntries(parameters),
     userInfo: jsonValueOf(parameterText(parameters, 'user_info')) as TestRequest['userInfo'],
   };
+}
+
+/** How the next requests are treated: by rules that a test adds, or else by random faults. */
+class RequestRules {
+  readonly #settings: CheckedSettings;
+  readonly #rules: Rule[] = [];
+  #faults: FaultSettings | null = null;
+  #drawFault: (() => Fault) | null = null;
+
+  constructor(settings: CheckedSettings) {
+    this.#settings = settings;
+  }
+
+  get faults(): FaultSettings | null {
+    return this.#faults;
+  }
+
+  set faults(faults: FaultSettings | null) {
+    if (faults !== null) checkFaults(faults);
+    this.#faults = faults;
+    this.#drawFault = faults && faultDrawer(faults);
+  }
+
+  failNext(count: number, failure: TestFailure): void {
+    if (isCount(count) !== null) {
+      throw new InvalidInputError(`failNext: ${String(count)} is not a number of requests`);
+    }
+    checkFailure(failure);
+    this.#rules.push({
+      operation: failure.operation,
+      left: count,
+      faultOf: () => failureOf(failure, this.#settings),
+    });
+  }
+
+  stub(answer: Parameters<TestService['stub']>[0], limits: StubLimits): void {
+    checkStub(answer, limits);
+    const { operation, times = Number.POSITIVE_INFINITY } = limits;
+    this.#rules.push({
+      operation,
+      left: times,
+      faultOf: (endpoint, exchange) => {
+        if (typeof answer !== 'function') return stubbed(answer, this.#settings);
+        return stubbed(() => answer(decode(endpoint, exchange, this.#settings)), this.#settings);
+      },
+    });
+  }
+
+  /** The treatment of a request: the latest rule for it has precedence, and counts it. */
+  async faultOf(endpoint: Endpoint, exchange: HttpExchange): Promise<Fault> {
+    const rule = this.#rules.findLast(
+      ({ operation = endpoint.operation, left }) => left > 0 && operation === endpoint.operation,
+    );
+    if (rule === undefined) return this.#drawFault?.() ?? {};
+    rule.left -= 1;
+    return rule.faultOf(endpoint, exchange);
+  }
+
+  clear(): void {
+    this.#rules.splice(0);
+    this.faults = null;
+  }
 }
 
 const { now: _now, faults: _faults, ...inheritedMembers } = serviceMembers;
@@ -215,22 +273,15 @@ export async function startTestService(
   } = options;
   const settings = checkSettings(serviceOptions);
   const requests: TestRequest[] = [];
-  const rules: Rule[] = [];
+  const rules = new RequestRules(settings);
   /** By how much `advanceClock` has moved the clock, in milliseconds. */
   let aheadMs = 0;
-  let faults: FaultSettings | null = null;
-  let drawFault: (() => Fault) | null = null;
   let store: Store;
   const extension: ServerExtension = (responder, opened) => {
     store = opened;
     return injectFaults(
       responder,
-      async (endpoint, exchange) => {
-        const rule = rules.findLast((rule) => rule.left > 0 && isFor(rule, endpoint));
-        if (rule === undefined) return drawFault?.() ?? {};
-        rule.left -= 1;
-        return rule.faultOf(endpoint, exchange);
-      },
+      (endpoint, exchange) => rules.faultOf(endpoint, exchange),
       (endpoint, exchange, answer) => {
         requests.push({
           ...decode(endpoint, exchange, settings),
@@ -241,7 +292,7 @@ export async function startTestService(
   };
   const now = () => Date.now() + aheadMs;
   const service = await start(
-    { ...serviceOptions, now: () => now() + (faults?.skewSeconds ?? 0) * 1000 },
+    { ...serviceOptions, now: () => now() + (rules.faults?.skewSeconds ?? 0) * 1000 },
     extension,
   );
   const { admin } = service;
@@ -252,36 +303,13 @@ export async function startTestService(
     clientOptions: { ...app, baseUrl: service.url, now },
     requests,
     get faults() {
-      return faults;
+      return rules.faults;
     },
-    set faults(settings) {
-      if (settings !== null) checkFaults(settings);
-      faults = settings;
-      drawFault = settings && faultDrawer(settings);
+    set faults(faults) {
+      rules.faults = faults;
     },
-    failNext(count, failure = {}) {
-      if (isCount(count) !== null) {
-        throw new InvalidInputError(`failNext: ${String(count)} is not a number of requests`);
-      }
-      checkFailure(failure);
-      rules.push({
-        operation: failure.operation,
-        left: count,
-        faultOf: () => failureOf(failure, settings),
-      });
-    },
-    stub(answer, limits = {}) {
-      checkStub(answer, limits);
-      const { operation, times = Number.POSITIVE_INFINITY } = limits;
-      const faultOf = (endpoint: Endpoint, exchange: HttpExchange) =>
-        stubbed(
-          typeof answer === 'function'
-            ? () => answer(decode(endpoint, exchange, settings))
-            : answer,
-          settings,
-        );
-      rules.push({ operation, left: times, faultOf });
-    },
+    failNext: (count, failure = {}) => rules.failNext(count, failure),
+    stub: (answer, limits = {}) => rules.stub(answer, limits),
     putUser: ({ basic_info = {}, extension_info = {}, login_device_info = [], ...rest }) =>
       admin.putUser({
         tenant_code: tenantCode,
@@ -305,8 +333,7 @@ export async function startTestService(
     async reset() {
       await service.reset();
       requests.splice(0);
-      rules.splice(0);
-      test.faults = null;
+      rules.clear();
       aheadMs = 0;
       await admin.createApp(app);
       for (const user of users) await test.putUser(user);

@@ -9,7 +9,7 @@ import type { ServiceContext } from '../context.js';
 import { faultDrawer, injectFaults } from '../faults.js';
 import type { Monitoring } from '../monitoring.js';
 import type { Store } from '../store/store.js';
-import { requestRing } from '../workbench/request-ring.js';
+import { RequestRing } from '../workbench/request-ring.js';
 import type { Workbench } from '../workbench/routes.js';
 import { InFlight, limitConnections, requestLimits } from './connections.js';
 import { HttpExchange } from './exchange.js';
@@ -69,7 +69,7 @@ export async function startServer(
 function workbenchOf({ settings, now }: ServiceContext): Workbench | null {
   const isHere = isLoopback(urlHost(settings.host));
   const isShown = settings.page ?? isHere;
-  return isShown ? { ring: requestRing(now), isOpen: !isHere } : null;
+  return isShown ? { ring: new RequestRing(now), isOpen: !isHere } : null;
 }
 
 /**

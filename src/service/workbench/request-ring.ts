@@ -37,42 +37,45 @@ export interface RecentRequest {
   readonly sent: SentParameters | null;
 }
 
-/**
- * The last answered requests. Adding one is cheap: it is analyzed when somebody looks at it. `now`
- * returns milliseconds since 1970.
- */
-export function requestRing(now: () => number) {
-  const kept: RecentRequest[] = [];
-  const refused: RecentRequest[] = [];
+/** The last answered requests. Adding one is cheap: it is analyzed when somebody looks at it. */
+export class RequestRing {
+  /** Identifies this run of the service. */
+  readonly run: string;
+  readonly #now: () => number;
+  readonly #kept: RecentRequest[] = [];
+  readonly #refused: RecentRequest[] = [];
   /** The serial of the last request; 0 before the first one. */
-  let last = 0;
-  let lastRefused = 0;
-  return {
-    /** Identifies this run of the service. */
-    run: now().toString(36),
-    add(event: AnsweredEvent, rejection: Rejection | null, sent: SentParameters | null): void {
-      last += 1;
-      const request: RecentRequest = {
-        serial: last,
-        time: now(),
-        event,
-        rejection: rejection && shorten(rejection),
-        sent: sent !== null && lengthOf(sent.parameters) <= maxKeptLength ? sent : null,
-      };
-      kept[last % keptRequests] = request;
-      if (event.means === 'ok') return;
-      lastRefused += 1;
-      refused[lastRefused % keptRequests] = request;
-    },
-    /** The kept requests after the one with that serial, the last one first. */
-    after(serial: number): RecentRequest[] {
-      const all = [...new Set([kept, refused].flat())];
-      return all.filter((request) => request.serial > serial).sort((a, b) => b.serial - a.serial);
-    },
-  };
-}
+  #last = 0;
+  #refusedCount = 0;
 
-export type RequestRing = ReturnType<typeof requestRing>;
+  /** `now` returns milliseconds since 1970. */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.run = now().toString(36);
+  }
+
+  add(event: AnsweredEvent, rejection: Rejection | null, sent: SentParameters | null): void {
+    this.#last += 1;
+    const request: RecentRequest = {
+      serial: this.#last,
+      time: this.#now(),
+      event,
+      rejection: rejection && shorten(rejection),
+      sent: sent !== null && lengthOf(sent.parameters) <= maxKeptLength ? sent : null,
+    };
+    this.#kept[this.#last % keptRequests] = request;
+    if (event.means === 'ok') return;
+    this.#refusedCount += 1;
+    this.#refused[this.#refusedCount % keptRequests] = request;
+  }
+
+  /** The kept requests after the one with that serial, the last one first. */
+  after(serial: number): RecentRequest[] {
+    // `flat` leaves out the places that are not filled yet.
+    const kept = [...new Set([this.#kept, this.#refused].flat())];
+    return kept.filter((request) => request.serial > serial).sort((a, b) => b.serial - a.serial);
+  }
+}
 
 function shorten({ explained, rejected }: Rejection): Rejection {
   return {
