@@ -373,6 +373,31 @@ describe('of a rule that signs the texts of a request', () => {
   });
 });
 
+it.each([
+  ['in the reverse order', [2, 1, 0]],
+  ['with the form before the query', [2, 0, 1]],
+])('of a rule in the order of the request, signed %s, the cause is named', (_, places) => {
+  const recipe = completeRecipe({
+    message: ['$params', '$secret'],
+    params: { order: 'sent' },
+    steps: ['md5'],
+  });
+  const sent: readonly Param[] = [
+    ['b', '1'],
+    ['a', '2'],
+    ['c', '3', 'form'],
+  ];
+  const signed = places.flatMap((place) => sent.slice(place, place + 1));
+  const received = compileRecipe(recipe).sign(requestOf(signed), new Secret(secretText)).digest;
+  const { findings } = verifySignature({
+    ...caseOf(recipe, { request: requestOf(sent) }),
+    received,
+  });
+  expect(sentencesOf(findings[0] ?? [], 'says')).toMatch(
+    places[1] === 1 ? /with the parameters in the reverse order/ : /with the form before the query/,
+  );
+});
+
 describe('bytes of another charset', () => {
   const chinese: readonly Param[] = [
     ['a', '备注 é😀'],
