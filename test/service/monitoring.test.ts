@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import parsePrometheus from 'parse-prometheus-text-format';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -12,6 +9,7 @@ import { createSchema } from '../support/postgres/test-schema.js';
 import { exchange, openSocket } from '../support/raw-exchange.js';
 import { all, createAppKeys, tenant, user, withApp } from '../support/running-service.js';
 import { SlowRelay } from '../support/slow-relay.js';
+import { temporaryFile } from '../support/temporary-file.js';
 
 const monitoringPaths = [
   ...monitoringOf(
@@ -254,8 +252,7 @@ describe('monitoring', () => {
   });
 
   it('asks the database once a second whether it can write, however many ask whether it is ready', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'userinfo-test-'));
-    const database = join(folder, 'test.db');
+    const database = await temporaryFile('test.db');
     let now = 0;
     const { url, service } = await start({ database, steadyNow: () => now });
     const other = new DatabaseSync(database);
@@ -273,7 +270,6 @@ describe('monitoring', () => {
     expect(version()).not.toEqual(once);
     other.close();
     await service.close();
-    await rm(folder, { recursive: true });
   });
 
   it('answers whether it is ready by the last probe while the next one is slow', async () => {

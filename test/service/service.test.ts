@@ -1,8 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../src/core/contract/errors.js';
 import { Secret } from '../../src/core/signing/secret.js';
@@ -23,6 +20,7 @@ import {
 } from '../support/foreign-client.js';
 import { nextAnswer, openSocket, parseAnswers } from '../support/raw-exchange.js';
 import { runService, tenant, user, withApp } from '../support/running-service.js';
+import { temporaryFile } from '../support/temporary-file.js';
 
 describe('a service', () => {
   it('starts on a free local port, in memory, without output', async () => {
@@ -61,8 +59,7 @@ describe('a service', () => {
   });
 
   it('keeps its data in its file', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'userinfo-service-'));
-    const database = join(folder, 'kept.db');
+    const database = await temporaryFile('kept.db');
     const { service, app, passback } = await runService({ database });
     await service.admin.putUser(user('u1'));
     const draft = draftPassback(app, { union_id: 'u1', user_info: '{"a":"b"}' });
@@ -75,7 +72,6 @@ describe('a service', () => {
       user('u1', { extension_info: { a: 'b', c: 'd' } }),
     );
     await again.close();
-    await rm(folder, { recursive: true });
   });
 
   it.each([
@@ -254,8 +250,7 @@ describe('a service that cannot start', () => {
   it('says that its port is in use, and leaves no database open', async () => {
     const first = await createService();
     const port = Number(new URL(first.url).port);
-    const folder = await mkdtemp(join(tmpdir(), 'userinfo-port-'));
-    const database = join(folder, 'x.db');
+    const database = await temporaryFile('x.db');
     const second = createService({ port, database });
     await expect(second).rejects.toThrow(StartError);
     await expect(second).rejects.toMatchObject({
@@ -264,7 +259,6 @@ describe('a service that cannot start', () => {
     });
     await first.close();
     await (await createService({ port, database })).close();
-    await rm(folder, { recursive: true });
   });
 
   it.each(['host.invalid', '192.0.2.1'])('says that it cannot listen on %s', async (host) => {

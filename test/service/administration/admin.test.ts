@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { userInfo } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../../src/core/contract/errors.js';
 import type { UserRecord } from '../../../src/core/contract/user-record.js';
@@ -8,6 +6,7 @@ import { defaultRecipes } from '../../../src/core/signing/presets.js';
 import { type Admin, NotFoundError, openAdmin } from '../../../src/service/index.js';
 import { freshDatabase } from '../../support/fresh-database.js';
 import { all, tenant, user } from '../../support/running-service.js';
+import { temporaryFile } from '../../support/temporary-file.js';
 
 const now = Date.UTC(2026, 0, 1);
 let admin: Admin;
@@ -144,9 +143,8 @@ describe('the users', () => {
   });
 
   it('are counted in the audit as they are stored, also if the database is lost in between', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'userinfo-import-'));
-    const shared =
-      process.env.USERINFO_TEST_STORE === 'postgres' ? await freshDatabase() : join(folder, 'u.db');
+    const fresh = await freshDatabase();
+    const shared = fresh === ':memory:' ? await temporaryFile('u.db') : fresh;
     const lost = await openAdmin({ database: shared });
     const beside = await openAdmin({ database: shared });
     async function* records() {
@@ -163,7 +161,6 @@ describe('the users', () => {
       { subject: '5000 users' },
     ]);
     await beside.close();
-    await rm(folder, { recursive: true });
   });
 });
 

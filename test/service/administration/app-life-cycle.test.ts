@@ -1,23 +1,27 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/core/signing/secret.js';
 import { openPostgresDriver } from '../../../src/service/database/postgres-driver.js';
 import { openSqliteDriver } from '../../../src/service/database/sqlite-driver.js';
 import { createService, type LogEvent, openAdmin } from '../../../src/service/index.js';
 import { SecretCipher } from '../../../src/service/store/secret-cipher.js';
-import { draftPassback, fetchAnswer, send, signDraft } from '../../support/foreign-client.js';
+import {
+  type Answer,
+  type AppKeys,
+  draftPassback,
+  fetchAnswer,
+  send,
+  signDraft,
+} from '../../support/foreign-client.js';
 import { freshDatabase } from '../../support/fresh-database.js';
 import { all, tenant, user } from '../../support/running-service.js';
+import { temporaryFile } from '../../support/temporary-file.js';
 
 /** A service, an admin of another process, and an app with one user. */
 async function start() {
-  const folder = await mkdtemp(join(tmpdir(), 'userinfo-apps-'));
   const fresh = await freshDatabase();
   // Two processes cannot share a database in memory.
-  const database = fresh === ':memory:' ? join(folder, 'shared.db') : fresh;
+  const database = fresh === ':memory:' ? await temporaryFile('shared.db') : fresh;
   const service = await createService({ database });
   const admin = await openAdmin({ database });
   const { app_secret, ...app } = await admin.createApp({
@@ -26,12 +30,8 @@ async function start() {
     appKey: 'app-1',
   });
   await admin.putUser(user('u1'));
-  const passback = async (secret: string, channel = 'web') => {
-    const keys = { ...app, secret, channel };
-    return (
-      await send(service.url, draftPassback(keys, { union_id: 'u1', user_info: '{"a":"b"}' }))
-    ).envelope;
-  };
+  const passback = (secret: string, channel = 'web') =>
+    passbackTo(service.url, { ...app, secret, channel });
   return {
     database,
     url: service.url,
@@ -43,9 +43,14 @@ async function start() {
     async [Symbol.asyncDispose]() {
       await admin.close();
       await service.close();
-      await rm(folder, { recursive: true });
     },
   };
+}
+
+/** The envelope with which a service answers a passback of an app. */
+async function passbackTo(url: string, keys: AppKeys): Promise<Answer['envelope']> {
+  const draft = draftPassback(keys, { union_id: 'u1', user_info: '{"a":"b"}' });
+  return (await send(url, draft)).envelope;
 }
 
 const app = { appKey: 'app-1' };
@@ -175,13 +180,7 @@ describe('secrets in the database', () => {
       return count;
     };
     const service = await createService({ database, masterKeys: [old, newer] });
-    const asked = async () => {
-      const draft = draftPassback(
-        { ...stand.app, secret },
-        { union_id: 'u1', user_info: '{"a":"b"}' },
-      );
-      return (await send(service.url, draft)).envelope.code;
-    };
+    const asked = async () => (await passbackTo(service.url, { ...stand.app, secret })).code;
     expect(await asked()).toBe(200);
     expect([await encrypt([old]), await encrypt([old])]).toEqual([1, 0]);
     const first = await stored();
@@ -229,13 +228,8 @@ describe('secrets in the database', () => {
       await driver.close();
     };
     const log: LogEvent[] = [];
-    const codeOf = async (url: string, appKey: string, by: string) => {
-      const draft = draftPassback(
-        { ...stand.app, app_key: appKey, secret: by },
-        { union_id: 'u1', user_info: '{"a":"b"}' },
-      );
-      return (await send(url, draft)).envelope.code;
-    };
+    const codeOf = async (url: string, appKey: string, by: string) =>
+      (await passbackTo(url, { ...stand.app, app_key: appKey, secret: by })).code;
     const shortened = 'substr(app_secret, 1, 30)';
     for (const to of [
       "substr(app_secret, 1, length(app_secret) - 8) || 'AAAAAAA='",
@@ -314,11 +308,8 @@ describe('secrets in the database', () => {
     const other = await openAdmin({ database: stand.database, masterKeys: [old] });
     await other.encryptSecrets();
     await other.close();
-    const draft = draftPassback(
-      { ...stand.app, secret: stand.secret },
-      { union_id: 'u1', user_info: '{"a":"b"}' },
-    );
-    expect((await send(service.url, draft)).envelope.code).toBe(50301);
+    const keys = { ...stand.app, secret: stand.secret };
+    expect(await passbackTo(service.url, keys)).toMatchObject({ code: 50301 });
     await service.close();
     const problem = 'the secrets of the database are encrypted with another key';
     expect(events).toContainEqual(expect.objectContaining({ event: 'unreadable_secret', problem }));

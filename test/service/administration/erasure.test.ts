@@ -1,7 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, it } from 'vitest';
 import { createService } from '../../../src/service/index.js';
@@ -9,6 +7,7 @@ import { valueDigest } from '../../../src/service/store/users.js';
 import { dump } from '../../support/postgres/dump.js';
 import { createSchema } from '../../support/postgres/test-schema.js';
 import { tenant, user, withApp } from '../../support/running-service.js';
+import { temporaryFile } from '../../support/temporary-file.js';
 
 const onPostgres = process.env.USERINFO_TEST_STORE === 'postgres';
 
@@ -22,9 +21,9 @@ function dumpFile(file: string): string {
 }
 
 it('leaves nothing of a deleted user in any table, and says what it deleted', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'userinfo-erasure-'));
+  const file = await temporaryFile('users.db');
   const schema = onPostgres ? await createSchema() : null;
-  const database = schema?.url ?? join(folder, 'users.db');
+  const database = schema?.url ?? file;
   const dumped = async () => (schema === null ? dumpFile(database) : dump(schema.url));
   const service = await createService({ database });
   const { admin } = service;
@@ -70,8 +69,8 @@ it('leaves nothing of a deleted user in any table, and says what it deleted', as
   expect(after).toContain('user delete');
   await service.close();
   // Neither do the bytes of the files.
-  const bytes = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'latin1'));
-  expect(personal.filter((text) => bytes.some((file) => file.includes(text)))).toEqual([]);
+  const folder = dirname(file);
+  const bytes = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
+  expect(personal.filter((text) => bytes.some((content) => content.includes(text)))).toEqual([]);
   await schema?.remove();
-  await rm(folder, { recursive: true });
 });

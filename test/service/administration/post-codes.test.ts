@@ -1,12 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Secret } from '../../../src/core/signing/secret.js';
 import { createService, type LogEvent, type Service } from '../../../src/service/index.js';
 import { freshDatabase } from '../../support/fresh-database.js';
 import { all, tenant, user } from '../../support/running-service.js';
+import { temporaryFile } from '../../support/temporary-file.js';
 
 const token = 'a token of an operator';
 const older = 'the token before that one';
@@ -117,10 +117,10 @@ it.each([
 
 it('asks to try again while the database is away', async () => {
   await service.close();
-  const folder = await mkdtemp(join(tmpdir(), 'userinfo-codes-'));
-  await start([new Secret(token)], '127.0.0.1', join(folder, 'users.db'));
+  const database = await temporaryFile('users.db');
+  await start([new Secret(token)], '127.0.0.1', database);
   expect((await post(wanted)).status).toBe(200);
-  await rm(folder, { recursive: true });
+  await rm(dirname(database), { recursive: true });
   expect((await post(wanted)).status).toBe(503);
 });
 

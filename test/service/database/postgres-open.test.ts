@@ -1,6 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/core/signing/secret.js';
 import { StartError } from '../../../src/service/database/errors.js';
@@ -9,6 +7,7 @@ import { createService } from '../../../src/service/index.js';
 import { openStore } from '../../../src/service/store/store.js';
 import { createSchema, execute } from '../../support/postgres/test-schema.js';
 import { type TestServer, tcpServer } from '../../support/raw-server.js';
+import { temporaryFile } from '../../support/temporary-file.js';
 
 const password = 'pa55-w0rd';
 /** Databases that are set up otherwise. */
@@ -204,15 +203,13 @@ describe('the password', () => {
   });
 
   it('can be in a password file, without a warning', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'userinfo-pgpass-'));
-    const file = join(folder, 'pgpass');
+    const file = await temporaryFile('pgpass');
     await writeFile(file, `127.0.0.1:${server.port}:*:guarded:${password}\n`, { mode: 0o600 });
     vi.stubEnv('PGPASSFILE', file);
     const warnings: Error[] = [];
     process.on('warning', (warning) => warnings.push(warning));
     await (await openStore(await withSchema())).close();
     expect(warnings).toEqual([]);
-    await rm(folder, { recursive: true });
   });
 });
 

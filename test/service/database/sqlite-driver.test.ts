@@ -1,17 +1,14 @@
 import {
   chmod,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   readlink,
   rename,
-  rm,
   stat,
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -23,6 +20,7 @@ import { createStore, openStore } from '../../../src/service/store/store.js';
 import { everyStatement } from '../../support/every-statement.js';
 import { createSqliteDatabase, type SqliteDatabase } from '../../support/sqlite-database.js';
 import { storeContract } from '../../support/store-contract.js';
+import { temporaryFile } from '../../support/temporary-file.js';
 
 storeContract('SQLite', createSqliteDatabase);
 
@@ -311,11 +309,8 @@ describe('the SQLite driver', () => {
     ['a database with a damaged schema', 'the database file is damaged', 'Restore a backup.'],
     ['a database with a damaged table', 'the database file is damaged', 'Restore a backup.'],
   ])('says why it cannot use %s', async (kind, reason, hint) => {
-    const folder = await mkdtemp(join(tmpdir(), 'userinfo-odd-'));
-    const file =
-      kind === 'a folder'
-        ? folder
-        : join(folder, kind.includes('not there') ? 'no/x.db' : 'odd.db');
+    const file = await temporaryFile(kind.includes('not there') ? 'no/x.db' : 'odd.db');
+    if (kind === 'a folder') await mkdir(file);
     if (kind.includes('damaged')) {
       await (await createStore(await openSqliteDriver(file))).close();
       const bytes = await readFile(file);
@@ -328,7 +323,6 @@ describe('the SQLite driver', () => {
     await expect(opening).rejects.toMatchObject({ hint: expect.stringContaining(hint) });
     await expect(opening).rejects.toThrow(new RegExp(`${file}.*${reason}|^${reason}`));
     holder?.close();
-    await rm(folder, { recursive: true });
   });
 
   it.each([5, 517, 778, 1032])(
@@ -340,8 +334,7 @@ describe('the SQLite driver', () => {
   );
 
   it('does not open the database of another application', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'userinfo-foreign-'));
-    const file = join(folder, 'notes.db');
+    const file = await temporaryFile('notes.db');
     const notes = new DatabaseSync(file);
     notes.exec('CREATE TABLE notes (text)');
     await expect(openStore(file)).rejects.toThrow(
@@ -349,8 +342,7 @@ describe('the SQLite driver', () => {
     );
     expect(notes.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'notes' }]);
     notes.close();
-    await expect(openStore(folder)).rejects.toThrow('it is not a file');
-    await rm(folder, { recursive: true });
+    await expect(openStore(dirname(file))).rejects.toThrow('it is not a file');
   });
 
   it.each(['mysql://host/db', '', 'user=me dbname=x', 'host = db', 'sqlite:x.db', 'file:x.db'])(
