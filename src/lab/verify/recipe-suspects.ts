@@ -1,6 +1,6 @@
 import { algorithms, outputs } from '../../core/signing/digest-algorithms.js';
 import { parseDigest } from '../../core/signing/digest-steps.js';
-import { encoders, type TextEncoding, textEncodings } from '../../core/signing/encodings.js';
+import { encoders, textEncodings } from '../../core/signing/encodings.js';
 import { compileParams, type ParamsFormat } from '../../core/signing/params.js';
 import { presets } from '../../core/signing/presets.js';
 import {
@@ -19,6 +19,7 @@ import { signerOf } from '../../core/signing/recipe-signer.js';
 import type { SignableRequest } from '../../core/signing/request.js';
 import type { Signer } from '../../core/signing/signer.js';
 import { bytesIn, charsets } from './charsets.js';
+import { encodedBy, encodingWords, libraryEncoders } from './library-encoders.js';
 import { swapsOf, withModifier, withSeparator, withValueAt } from './recipe-changes.js';
 import { type OtherInputs, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 import {
@@ -126,10 +127,9 @@ function variantsOf(recipe: Recipe): Suspect[] {
     ...suspects(
       'encoding',
       'Encode what the recipe says, no more and no less.',
-      libraryEncoders.map(({ how, encode, replaced }) => {
-        const write = (text: string) => replacedIn(encoders[encode](text), replaced);
-        const format = compileParams(params, 'params', write);
-        return [`with names and values ${how}`, { signer: signerWriting(recipe, format.write) }];
+      libraryEncoders.map((encoder) => {
+        const { write } = compileParams(params, 'params', (text) => encodedBy(encoder, text));
+        return [`with names and values ${encoder.how}`, { signer: signerWriting(recipe, write) }];
       }),
     ),
     ...kind('case', 'Sign names and values in the letter case that the recipe says.', [
@@ -251,73 +251,6 @@ export const orderWords: Readonly<Record<Order, string>> = {
 
 function describeOrder(order: ParamsRule['order']): string {
   return typeof order === 'string' ? orderWords[order] : `${order.join(', ')}, and no others`;
-}
-
-const encodingWords: Readonly<Record<TextEncoding, string>> = {
-  none: 'not encoded',
-  form: 'form-encoded as by Java (a space as +, * as it is)',
-  'form-php': 'form-encoded as by PHP (a space as +, * as %2A)',
-  'form-python': 'form-encoded as by Python (a space as +, ~ as it is)',
-  'form-dotnet': 'form-encoded as by HttpUtility of .NET (a space as +, escapes in lower case)',
-  rfc3986: 'percent-encoded (a space as %20)',
-  javascript: "percent-encoded as by encodeURIComponent of JavaScript (!*()' as they are)",
-};
-
-/** An encoder of a library: an encoding, with some of what it writes replaced. */
-interface LibraryEncoder {
-  readonly how: string;
-  readonly encode: TextEncoding;
-  readonly replaced: Readonly<Record<string, string>>;
-}
-
-const libraryEncoders: readonly LibraryEncoder[] = [
-  {
-    how: 'percent-encoded as by quote of Python (/ as it is)',
-    encode: 'rfc3986',
-    replaced: { '%2F': '/' },
-  },
-  {
-    how: 'form-encoded as by Java, + replaced by %20 (* as it is, ~ as %7E)',
-    encode: 'form',
-    replaced: { '+': '%20' },
-  },
-  {
-    how: 'form-encoded as by Java, + replaced by %20 (* as it is, ~ as it is)',
-    encode: 'form',
-    replaced: { '+': '%20', '%7E': '~' },
-  },
-  {
-    how: 'form-encoded as by Java, + replaced by %20 (* as %2A, ~ as %7E)',
-    encode: 'form-php',
-    replaced: { '+': '%20' },
-  },
-  {
-    how: 'form-encoded as by WebUtility of .NET (a space as +, !*() as they are)',
-    encode: 'javascript',
-    replaced: { '%20': '+', '~': '%7E', "'": '%27' },
-  },
-  {
-    how: 'percent-encoded with escapes in lower case',
-    encode: 'form-dotnet',
-    replaced: { '+': '%20', '!': '%21', '*': '%2a', '(': '%28', ')': '%29', '%7e': '~' },
-  },
-  {
-    how: 'encoded as by encodeURI of JavaScript (,/?:@&=+$# as they are)',
-    encode: 'javascript',
-    replaced: Object.fromEntries(
-      [...',/?:@&=+$#;'].map((mark) => [encodeURIComponent(mark), mark]),
-    ),
-  },
-  {
-    how: 'percent-encoded but for +, which stays',
-    encode: 'rfc3986',
-    replaced: { '%2B': '+' },
-  },
-];
-
-/** Replaces in one pass: what was put in is not replaced again. */
-function replacedIn(text: string, replaced: LibraryEncoder['replaced']): string {
-  return text.replace(/%[\da-f]{2}|./gis, (piece) => replaced[piece] ?? piece);
 }
 
 /** A signer that writes the parameters as no recipe says. */
