@@ -10,6 +10,7 @@ import { analyze, reconstructionOf } from './reconstruct.js';
 import {
   keptRequests,
   type RecentRequest,
+  type Rejection,
   type RequestRing,
   type SentParameters,
 } from './request-ring.js';
@@ -22,24 +23,47 @@ function requestsView(requests: readonly RecentRequest[]): Html {
 }
 
 function requestView(request: RecentRequest, isOpen: boolean): Html {
-  const { serial, time, event, rejection } = request;
-  const { operation, app_key, tenant_code, code, msg, ms } = event;
+  const { serial, event, rejection } = request;
   const means = resultCode[event.means];
-  const at = new Date(time).toISOString();
-  const tenant = tenant_code === null ? empty : html` <small>${tenant_code}</small>`;
-  const summary = rejection === null ? html`${entryOf(means).meaning}` : causeOf(rejection);
+  const open = isOpen ? html` open` : empty;
+  const row = rejection === null ? 'more' : 'more why';
+  const explanation = rejection === null ? resultView(request) : rejectionView(request, rejection);
   return html`<tbody class="${kindOf(means)}" id="r${serial}" data-serial="${serial}">
-<tr><td class="time"><time datetime="${at}">${at.slice(11, 23)}</time></td><th scope="row">${operation}</th><td>${
-    app_key ?? '–'
-  }${tenant}</td><td><strong class="code">${code}</strong> ${msg}</td><td class="ms">${Math.round(ms)}</td></tr>
-<tr class="${rejection === null ? 'more' : 'more why'}"><td colspan="5"><details${isOpen ? html` open` : empty}>
-<summary>${summary}</summary>
-${rejection === null ? empty : adviceOf(rejection)}
-${event.means === 'ok' ? empty : commandView(commandFor(request))}
-${rejection === null ? empty : stagesView(rejection)}
+${rowView(request)}
+<tr class="${row}"><td colspan="5"><details${open}>
+${explanation}
 ${parametersView(request)}
 </details></td></tr></tbody>
 `;
+}
+
+/** What is shown of a request without a click. */
+function rowView({ time, event }: RecentRequest): Html {
+  const { operation, app_key, tenant_code, code, msg, ms } = event;
+  const iso = new Date(time).toISOString();
+  const tenant = tenant_code === null ? empty : html` <small>${tenant_code}</small>`;
+  return html`<tr><td class="time"><time datetime="${iso}">${iso.slice(11, 23)}</time></td>
+<th scope="row">${operation}</th>
+<td>${app_key ?? '–'}${tenant}</td>
+<td><strong class="code">${code}</strong> ${msg}</td>
+<td class="ms">${Math.round(ms)}</td></tr>`;
+}
+
+/** What the result code means, and the command that helps with it. */
+function resultView({ event }: RecentRequest): Html {
+  const code = resultCode[event.means];
+  const summary = html`<summary>${entryOf(code).meaning}</summary>`;
+  if (event.means === 'ok') return summary;
+  return html`${summary}
+${commandView(`userinfo explain ${code}`)}`;
+}
+
+/** Why a signature is wrong, what to do about it, and how it is made. */
+function rejectionView(request: RecentRequest, rejection: Rejection): Html {
+  return html`<summary>${causeOf(rejection)}</summary>
+${adviceOf(rejection)}
+${commandView(commandAgainst(request, rejection))}
+${stagesView(rejection)}`;
 }
 
 function kindOf(code: number): 'ok' | 'refused' | 'fault' {
@@ -47,13 +71,12 @@ function kindOf(code: number): 'ok' | 'refused' | 'fault' {
   return code < 50_000 ? 'refused' : 'fault';
 }
 
-/** The command that helps with this result, ready to be pasted. */
-function commandFor({ event, rejection, sent }: RecentRequest): string {
-  if (rejection === null) return `userinfo explain ${resultCode[event.means]}`;
-  const found = reconstructionOf(rejection.rejected);
-  const isMistake = found?.finding.every(({ preset }) => preset === undefined);
-  const explained = isMistake || sent === null ? null : explainCommand(event.operation, sent);
-  return explained ?? 'userinfo doctor';
+/** The command that helps with a wrong signature, ready to be pasted. */
+function commandAgainst({ event, sent }: RecentRequest, { rejected }: Rejection): string {
+  const finding = reconstructionOf(rejected)?.finding;
+  const isMistake = finding?.every(({ preset }) => preset === undefined) ?? false;
+  if (isMistake || sent === null) return 'userinfo doctor';
+  return explainCommand(event.operation, sent) ?? 'userinfo doctor';
 }
 
 /**
@@ -61,38 +84,42 @@ function commandFor({ event, rejection, sent }: RecentRequest): string {
  * request lacks what the command needs.
  */
 function explainCommand(operation: string, { parameters, app }: SentParameters): string | null {
-  const values = new Map(maskParameters(parameters, app).map(([name, value]) => [name, value]));
-  const option = (flag: string, name: string) => {
-    const value = values.get(name);
-    return value === undefined || value === '' ? [] : [flag, value];
-  };
-  const word = (name: string) => {
-    const value = values.get(name);
-    return value === undefined || value === '' ? [] : [value];
-  };
-  const user = [...option('--union-id', 'union_id'), ...option('--primary-key', 'primary_key')];
-  const own: Readonly<Record<string, readonly string[]>> = {
-    read: [...word('code'), ...word('info_name'), ...option('--scope', 'scope')],
-    passback: user.length === 0 ? [] : [...option('--user-info', 'user_info'), ...user],
-  };
-  const args = own[operation] ?? [];
+  const values = new Map<string, string>();
+  for (const [name, value] of maskParameters(parameters, app)) values.set(name, value);
+  const args = explainArguments(operation, values);
   if (args.length === 0) return null;
   return ['userinfo', 'sign', 'explain', operation, ...args].map(quoteWhereNeeded).join(' ');
 }
 
+/** The arguments of `sign explain` for a request; empty if the request lacks one that it needs. */
+function explainArguments(operation: string, values: ReadonlyMap<string, string>): string[] {
+  const argument = (name: string) => [values.get(name) ?? ''].filter((value) => value !== '');
+  const option = (flag: string, name: string) => argument(name).flatMap((value) => [flag, value]);
+  if (operation === 'read') {
+    return [...argument('code'), ...argument('info_name'), ...option('--scope', 'scope')];
+  }
+  const user = [...option('--union-id', 'union_id'), ...option('--primary-key', 'primary_key')];
+  if (operation !== 'passback' || user.length === 0) return [];
+  return [...option('--user-info', 'user_info'), ...user];
+}
+
 /** A command with a button that copies it; without the script there is no button. */
 function commandView(command: string): Html {
-  return html`<p class="command"><code>${command}</code> <button type="button" class="copy">Copy</button></p>`;
+  return html`<p class="command"><code>${command}</code>
+<button type="button" class="copy">Copy</button></p>`;
 }
 
 /** The parameters as sent, masked as in the log. */
 function parametersView({ sent }: RecentRequest): Html {
-  if (sent === null)
-    return html`<p class="advice">Its parameters are not kept: there are none, or they are too long.</p>`;
+  if (sent === null) {
+    const why = 'Its parameters are not kept: there are none, or they are too long.';
+    return html`<p class="advice">${why}</p>`;
+  }
   const rows = maskParameters(sent.parameters, sent.app).map(
     ([name, value]) => html`<tr><th scope="row">${name}</th><td><code>${value}</code></td></tr>`,
   );
-  return html`<table class="sent"><caption>Parameters as sent, masked</caption><tbody>${rows}</tbody></table>`;
+  return html`<table class="sent"><caption>Parameters as sent, masked</caption>
+<tbody>${rows}</tbody></table>`;
 }
 
 /** The page may load and run only its own content. */
