@@ -22,6 +22,7 @@ import { defaultRecipes } from '../../../core/signing/presets.js';
 import { type Recipe, type SigningRecipes, unlessRefused } from '../../../core/signing/recipe.js';
 import { paramOf, type Sample } from '../../../core/signing/request.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
+import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { describeRecipe } from '../../../lab/describe-recipe.js';
 import { type SecretSample, signedSample } from '../../../lab/sample.js';
 import {
@@ -31,7 +32,7 @@ import {
 } from '../../../lab/settle/candidates.js';
 import { maxSettling, type Settlement, settle, wholeReach } from '../../../lab/settle/settle.js';
 import type { CliContext, Invocation } from '../../command.js';
-import { inputName, printAdvice, printMessage } from '../../io.js';
+import { type Io, inputName, printAdvice, printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
 import { CheckFailedError } from '../../report-error.js';
@@ -76,33 +77,54 @@ export async function readCapture(
     pick: 'all',
     accepted: true,
   });
-  const apps = new Map<string, { values: Values; samples: Sample[] }>();
-  for (const sample of all) {
-    const path = endpoints.map((endpoint) => endpoint.path).find((one) => sample.url.endsWith(one));
-    if (path === undefined && sample.url !== '') continue;
-    const values = valuesOf(sample, path ?? '');
+  const apps = appsIn(all);
+  if (apps.length === 0) {
+    const endings = endpoints.map(({ path }) => path).join(' or ');
+    throw new InvalidInputError(`${inputName(from)} has no request to the platform`, {
+      hint: `Its addresses end with ${endings}, not as ${quoteName(all[0]?.url ?? '')}.`,
+    });
+  }
+  const { values, samples } = chooseApp(apps, given, from);
+  const searched = samples.slice(0, maxSamples);
+  if (searched.some(({ signature }) => signature === null)) {
+    throw new InvalidInputError(`the request in ${inputName(from)} has no parameter "sign"`, {
+      hint: 'Take one that the platform accepted, as it was sent. To go without one, leave out --from.',
+    });
+  }
+  return { from, samples: searched, values };
+}
+
+/** The requests of one application in a capture, with what they say of the deployment. */
+interface CapturedApp {
+  readonly values: Values;
+  readonly samples: Sample[];
+}
+
+/** The requests to the platform, by application; a request without an address is one, too. */
+function appsIn(samples: readonly Sample[]): CapturedApp[] {
+  const apps = new Map<string, CapturedApp>();
+  for (const sample of samples) {
+    const endpoint = endpoints.find(({ path }) => sample.url.endsWith(path));
+    if (endpoint === undefined && sample.url !== '') continue;
+    const values = valuesOf(sample, endpoint?.path ?? '');
     const key = JSON.stringify(values);
     const app = apps.get(key) ?? { values, samples: [] };
     app.samples.push(sample);
     apps.set(key, app);
   }
-  if (apps.size === 0) {
-    throw new InvalidInputError(`${inputName(from)} has no request to the platform`, {
-      hint: `Its addresses end with ${endpoints.map(({ path }) => path).join(' or ')}, not as ${quoteName(all[0]?.url ?? '')}.`,
-    });
-  }
-  const isMeant = ({ values }: { values: Values }) =>
-    requestFields.every((field) => given[field] === undefined || given[field] === values[field]);
-  const meant = apps.size === 1 ? [...apps.values()] : [...apps.values()].filter(isMeant);
-  const [app] = meant;
-  if (app === undefined || meant.length > 1) throw severalApps(from, [...apps.values()]);
-  const samples = app.samples.slice(0, maxSamples);
-  if (samples.some(({ signature }) => signature === null)) {
-    throw new InvalidInputError(`the request in ${inputName(from)} has no parameter "sign"`, {
-      hint: 'Take one that the platform accepted, as it was sent. To go without one, leave out --from.',
-    });
-  }
-  return { from, samples, values: app.values };
+  return [...apps.values()];
+}
+
+/** @throws InvalidInputError if the values that options give choose none of several, or more */
+function chooseApp(apps: readonly CapturedApp[], given: Values, from: string): CapturedApp {
+  const [only, ...more] = apps;
+  if (only !== undefined && more.length === 0) return only;
+  const chosen = apps.filter(({ values }) =>
+    requestFields.every((field) => given[field] === undefined || given[field] === values[field]),
+  );
+  const [app, ...others] = chosen;
+  if (app === undefined || others.length > 0) throw severalApps(from, apps);
+  return app;
 }
 
 function valuesOf(sample: Sample, path: string): Values {
@@ -123,23 +145,26 @@ function severalApps(
   const lines = apps.map(({ values }) =>
     requestFields.map((field) => values[field] ?? '?').join('  '),
   );
+  const advice = 'Choose one, by --app-key, --tenant-code, --channel or --base-url:';
   return new InvalidInputError(`${inputName(from)} has requests of ${apps.length} applications`, {
-    hint: ['Choose one, by --app-key, --tenant-code, --channel or --base-url:', ...lines].join(
-      '\n',
-    ),
+    hint: [advice, ...lines].join('\n'),
   });
 }
 
-/** Headers that clients, browsers and proxies add by themselves. */
+/** Headers that clients, browsers and proxies add by themselves, as patterns. */
 const addedHeaders = new RegExp(
-  '^(?:' +
-    ':.*|accept|accept-.*|alt-used|baggage|cache-control|cdn-loop|cf-.*|connection|' +
-    'content-(?:encoding|length)|dnt|expect|forwarded|host|http2-settings|if-.*|keep-alive|max-forwards|' +
-    'origin|postman-token|pragma|priority|proxy-.*|purpose|range|referer|save-data|sec-.*|te|traceparent|' +
-    'tracestate|trailer|transfer-encoding|true-client-ip|upgrade|upgrade-insecure-requests|user-agent|via|' +
-    'x-amzn-trace-id|x-b3-.*|x-client-data|x-cloud-trace-context|x-envoy-.*|x-forwarded-.*|x-http2-.*|' +
-    'x-real-ip|x-requested-with' +
-    ')$',
+  `^(?:${[
+    ':.*',
+    'accept|accept-.*',
+    'alt-used|baggage|cache-control|cdn-loop|cf-.*|connection',
+    'content-(?:encoding|length)',
+    'dnt|expect|forwarded|host|http2-settings|if-.*|keep-alive|max-forwards',
+    'origin|postman-token|pragma|priority|proxy-.*|purpose|range|referer|save-data|sec-.*',
+    'te|traceparent|tracestate|trailer|transfer-encoding|true-client-ip',
+    'upgrade|upgrade-insecure-requests|user-agent|via',
+    'x-amzn-trace-id|x-b3-.*|x-client-data|x-cloud-trace-context|x-envoy-.*',
+    'x-forwarded-.*|x-http2-.*|x-real-ip|x-requested-with',
+  ].join('|')})$`,
   'i',
 );
 
@@ -158,13 +183,14 @@ function headersOf({ samples }: Capture): {
   const plain: Record<string, string> = {};
   const left: string[] = [];
   for (const [name, value] of Object.entries(first?.headers ?? {})) {
-    if ([addedHeaders, ofOneRequest].some((known) => known.test(name))) continue;
+    if (addedHeaders.test(name) || ofOneRequest.test(name)) continue;
     if (others.some(({ headers }) => headers[name] !== value)) continue;
-    if (seemsPrivate(name, value) !== null) left.push(name);
-    else {
-      checkHeaderName(name, 'the request');
-      plain[name] = checkHeaderValue(value, `the header ${name} of the request`);
+    if (seemsPrivate(name, value) !== null) {
+      left.push(name);
+      continue;
     }
+    checkHeaderName(name, 'the request');
+    plain[name] = checkHeaderValue(value, `the header ${name} of the request`);
   }
   return { plain, left };
 }
@@ -189,72 +215,84 @@ export async function completeProfile(
   profile: Profile,
   given: ProfilePatch,
 ): Promise<CapturedRules> {
-  const { name } = profile;
   // Refuses headers that cannot be stored before the search.
   const { plain, left } = headersOf(capture);
   const secret = await readSecret(profile.secret, io.env);
   const samples = capture.samples.map((sample) => ({ ...sample, secret }));
-  const { platform = defaultPlatform, headers = {} } = given;
-  const kept = givenRules(platform ?? defaultPlatform, samples);
+  const platform = given.platform ?? defaultPlatform;
+  const kept = givenRules(platform, samples);
   const candidates = await findCandidates(context, samples, kept);
   const missing = signatureNames.find((signature) => candidates[signature].length === 0);
   if (missing !== undefined) {
     for (const warning of secretDoubts(secret, profile.app_key)) await warn(io, warning);
-    throw notFound(
-      context.args,
-      `no usual rule gives the ${missing} of the requests`,
-      capture,
-      profile,
-    );
+    const message = `no usual rule gives the ${missing} of the requests`;
+    throw notFound(context.args, message, capture, profile);
   }
   const rules = likeliestOf(candidates);
-  const whereOf = (field: keyof Values) =>
-    field === 'base_url' ? 'the address' : `parameter ${field}`;
-  const taken = [
-    ...requestFields
-      .filter((field) => given[field] === undefined && capture.values[field] !== undefined)
-      .map((field) => `${settingNames[field].title}: ${profile[field]} (${whereOf(field)})`),
-    ...Object.entries(plain).map(([header, value]) => `header ${header}: ${value}`),
-    ...signatureNames.flatMap((signature) => {
-      const rule = rules[signature];
-      const from = kept[signature] === undefined ? 'found' : 'kept, it signs the requests';
-      return rule === undefined ? [] : [`${signature}: ${describeRecipe(rule)} (${from})`];
-    }),
-  ];
-  const requests =
-    capture.samples.length === 1 ? 'a request' : `${capture.samples.length} requests`;
+  const { length } = capture.samples;
+  const requests = length === 1 ? 'a request' : `${length} requests`;
   await printMessage(io, `From ${requests} in ${inputName(capture.from)}:`);
+  const taken = [
+    ...takenValues(profile, capture, given),
+    ...Object.entries(plain).map(([header, value]) => `header ${header}: ${value}`),
+    ...takenRules(rules, kept),
+  ];
   for (const line of taken) await printMessage(io, `  ${line}`);
-  for (const field of requestFields) {
-    const [typed, captured] = [given[field], capture.values[field]];
-    if (typed === undefined || captured === undefined || typed === captured) continue;
-    await warn(io, `${settingNames[field].flag} is ${typed}, but the request has ${captured}`);
-  }
+  await warnOfOtherValues(io, capture, given);
   if (left.length > 0) {
     await printAdvice(io, {
       hint: 'Not taken, as their values seem to be secret or personal. For those that the platform needs, afterwards:',
-      commands: left.map((header) => headerCommand(name, header)),
+      commands: left.map((header) => headerCommand(profile.name, header)),
     });
   }
-  const most = `up to ${maxSettling}`;
-  const checks =
-    profile.environment === 'production'
-      ? `${most} reads of a code that nobody has, some of them with a wrong signature, in production`
-      : `${most} requests that change nothing, some of them with a wrong signature`;
-  await confirm(
-    context,
-    `Store ${describeProfile(profile)}, and check it by ${checks}?`,
-    options.yes,
+  const question = `Store ${describeProfile(profile)}, and check it by ${checksOf(profile)}?`;
+  await confirm(context, question, options.yes);
+  const headers = { ...plain, ...given.headers };
+  const patch = withoutUndefined({
+    platform: { ...platform, signing: { ...platform.signing, ...rules } },
+    headers: Object.keys(headers).length > 0 ? headers : undefined,
+  });
+  return { patch, candidates };
+}
+
+/** The requests that the question before storing a profile announces. */
+function checksOf({ environment }: Profile): string {
+  const some = 'some of them with a wrong signature';
+  if (environment === 'production')
+    return `up to ${maxSettling} reads of a code that nobody has, ${some}, in production`;
+  return `up to ${maxSettling} requests that change nothing, ${some}`;
+}
+
+/** The values that are from the requests, in lines. */
+function takenValues(profile: Profile, { values }: Capture, given: ProfilePatch): string[] {
+  const taken = requestFields.filter(
+    (field) => given[field] === undefined && values[field] !== undefined,
   );
-  const signing = { ...(platform ?? defaultPlatform).signing, ...rules };
-  const all = { ...plain, ...headers };
-  return {
-    patch: {
-      platform: { ...(platform ?? defaultPlatform), signing },
-      ...(Object.keys(all).length > 0 && { headers: all }),
-    },
-    candidates,
-  };
+  return taken.map((field) => {
+    const source = field === 'base_url' ? 'the address' : `parameter ${field}`;
+    return `${settingNames[field].title}: ${profile[field]} (${source})`;
+  });
+}
+
+/** The rules that sign the requests, in lines; `kept` are those that were given. */
+function takenRules(rules: Partial<SigningRecipes>, kept: Partial<SigningRecipes>): string[] {
+  const lines: string[] = [];
+  for (const signature of signatureNames) {
+    const rule = rules[signature];
+    const source = kept[signature] === undefined ? 'found' : 'kept, it signs the requests';
+    if (rule !== undefined) lines.push(`${signature}: ${describeRecipe(rule)} (${source})`);
+  }
+  return lines;
+}
+
+/** Warns of values that options give otherwise than the requests have them. */
+async function warnOfOtherValues(io: Io, { values }: Capture, given: ProfilePatch): Promise<void> {
+  for (const field of requestFields) {
+    const typed = given[field];
+    const captured = values[field];
+    if (typed === undefined || captured === undefined || typed === captured) continue;
+    await warn(io, `${settingNames[field].flag} is ${typed}, but the request has ${captured}`);
+  }
 }
 
 /** Searches the rules that sign all samples, but for those that are kept. */
@@ -268,18 +306,19 @@ async function findCandidates(
     app_sign: app_sign === null ? [] : candidatesOf(app_sign),
     sign: candidatesOf(sign),
   };
-  const [first] = samples;
-  const isOnly = candidates.app_sign.length === 0 && samples.length === 1 && first !== undefined;
-  const constant = isOnly ? paramOf(first, 'app_sign') : undefined;
+  const [first, ...others] = samples;
+  if (candidates.app_sign.length > 0 || first === undefined || others.length > 0) return candidates;
   // The operator may have issued app_sign: the platform tells.
-  return constant === undefined
-    ? candidates
-    : { ...candidates, app_sign: [constantCandidate(constant)] };
+  const constant = paramOf(first, 'app_sign');
+  if (constant === undefined) return candidates;
+  return { ...candidates, app_sign: [constantCandidate(constant)] };
 }
 
 function likeliestOf({ app_sign, sign }: Candidates): Partial<SigningRecipes> {
-  const rules = { app_sign: app_sign[0]?.recipe, sign: sign[0]?.recipe };
-  return Object.fromEntries(Object.entries(rules).filter(([, recipe]) => recipe));
+  return withoutUndefined({
+    app_sign: app_sign[0]?.recipe ?? undefined,
+    sign: sign[0]?.recipe ?? undefined,
+  });
 }
 
 const signatureNames = ['app_sign', 'sign'] as const;
@@ -296,13 +335,11 @@ function givenRules(
   const kept: Partial<Record<keyof SigningRecipes, Recipe>> = {};
   for (const name of signatureNames) {
     if (isDeepStrictEqual(signing[name], defaultRecipes[name])) continue;
-    const signs = samples
-      .map((sample) => signedSample(name, sample))
-      .every(
-        ({ request, signature, secret }) =>
-          unlessRefused(() => signers[name].sign(request, secret))?.digest === signature,
-      );
-    if (signs) kept[name] = signing[name];
+    const isKept = samples.every((sample) => {
+      const { request, signature, secret } = signedSample(name, sample);
+      return unlessRefused(() => signers[name].sign(request, secret))?.digest === signature;
+    });
+    if (isKept) kept[name] = signing[name];
   }
   return kept;
 }
@@ -319,12 +356,14 @@ function notFound(
 ): CheckFailedError {
   const name = quoteWhereNeeded(profile.name);
   const values = requestFields.flatMap((field) => [settingNames[field].flag, profile[field]]);
-  const file = from === '-' ? 'request.txt' : quoteWhereNeeded(from);
-  const kept = from === '-' ? ', and the request as request.txt' : '';
+  const isStdin = from === '-';
+  const file = isStdin ? 'request.txt' : quoteWhereNeeded(from);
+  const cause = 'Nothing was stored. A wrong app secret is the likeliest cause: enter it again.';
+  const stored = isStdin
+    ? 'store the profile without the rule, and the request as request.txt:'
+    : 'store the profile without the rule:';
   return new CheckFailedError(message, {
-    hint:
-      'Nothing was stored. A wrong app secret is the likeliest cause: enter it again.\n' +
-      `To go on with what the document says, store the profile without the rule${kept}:`,
+    hint: `${cause}\nTo go on with what the document says, ${stored}`,
     commands: [
       ...commandOf(withFlags(args, values, ['--from'])),
       `userinfo sign solve -p ${name} --save ${name} --sample ${file}`,
@@ -348,13 +387,11 @@ export async function settleStored(
   const reach = settings.environment.value === 'production' ? productionReach : wholeReach;
   const secret = await settings.secret.read();
   const client = await connectToAsk(context, settings, options, secret);
+  const budget = { maxRequests: maxSettling - 1, rate };
   let settlement: Settlement | undefined;
   try {
-    settlement = await askPlatform(
-      context,
-      client,
-      { maxRequests: maxSettling - 1, rate },
-      (asker) => settle(asker, client, candidates, secret, reach),
+    settlement = await askPlatform(context, client, budget, (asker) =>
+      settle(asker, client, candidates, secret, reach),
     );
   } catch (error) {
     // The checks say why there is no answer.
@@ -374,14 +411,13 @@ async function storeSettled(
   { left, requests }: Settlement,
 ): Promise<void> {
   const { io } = context;
-  const [rules, stored] = [likeliestOf(left), likeliestOf(before)];
+  const rules = likeliestOf(left);
+  const stored = likeliestOf(before);
   const changed = signatureNames.filter((signature) => rules[signature] !== stored[signature]);
   if (changed.length === 0) return;
   await saveSigners(context, name, rules);
-  await printMessage(
-    io,
-    `By ${requests} requests the platform decided for other rules, which are stored:`,
-  );
+  const decided = `By ${requests} requests the platform decided for other rules`;
+  await printMessage(io, `${decided}, which are stored:`);
   for (const signature of changed) {
     const rule = rules[signature];
     if (rule !== undefined) await printMessage(io, `  ${signature}: ${describeRecipe(rule)}`);

@@ -31,6 +31,7 @@ import { resolveSettings } from '../../../core/profiles/settings.js';
 import { defaultRecipes } from '../../../core/signing/presets.js';
 import type { SigningRecipes } from '../../../core/signing/recipe.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
+import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { type CliContext, command, type Invocation } from '../../command.js';
 import { addText, parseRate } from '../../command-line/option-values.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
@@ -97,87 +98,97 @@ export const declareAdd = command({
 
 async function runAdd(invocation: Invocation<AddOptions>, name: string): Promise<void> {
   const { context, io, options } = invocation;
-  const { profiles, prompt } = context;
+  const { profiles } = context;
   checkNewName(await profiles.load(), name);
-  const model: ProfilePatch =
-    options.like === undefined ? {} : sharedWith(await profiles.get(options.like));
+  const { tenant_code, channel, ...shared } = await sharedWith(profiles, options.like);
   if (options.from === '-' && options.appSecretStdin) {
     throw new InvalidInputError(
       'the request and the app secret cannot both come from standard input',
-      {
-        hint: 'Put the request into a file.',
-      },
+      { hint: 'Put the request into a file.' },
     );
   }
-  const { tenant_code, channel, ...rules } = model;
-  const given = { ...rules, ...(await patchOf(context, options, undefined)) };
+  const chosen = { ...shared, ...(await patchOf(context, options, undefined)) };
   const tool = options.from === undefined ? null : await import('./capture.late.js');
-  const capture = tool && (await tool.readCapture(context, options.from ?? '', given));
+  const capture = tool && (await tool.readCapture(context, options.from ?? '', chosen));
   const known: ProfilePatch = {
-    ...(tenant_code !== undefined && { tenant_code }),
-    ...(channel !== undefined && { channel }),
+    ...withoutUndefined({ tenant_code, channel }),
     ...capture?.values,
-    ...given,
+    ...chosen,
   };
-  if (known.base_url !== undefined) checkBaseUrl(known.base_url, options.allowHttp);
-  if (!prompt.possible) refuseMissing(known);
-  const ask = async (field: (typeof requestFields)[number]) => {
-    const value = known[field];
-    if (value === undefined) return promptFor(context, field, options);
-    return cutSpaceAround(io, `the ${settingNames[field].title}`, value);
-  };
-  const required: Profile = {
-    name,
-    environment:
-      given.environment ??
-      (prompt.possible
-        ? parseEnvironment(await prompt.choose('Environment', environments))
-        : 'test'),
-    base_url: await ask('base_url'),
-    tenant_code: await ask('tenant_code'),
-    channel: await ask('channel'),
-    app_key: await ask('app_key'),
-    secret: given.secret ?? (await promptForSecret(context)),
-  };
-  await confirmIdentifiers(context, { ...given, ...required }, options.yes);
-  await confirmAddress(context, required, options.yes);
-  const found =
-    tool && capture && (await tool.completeProfile(invocation, capture, required, given));
-  const patch = { ...given, ...found?.patch };
+  const profile = await askForMissing(context, name, known, options);
+  await confirmIdentifiers(context, { ...chosen, ...profile }, options.yes);
+  await confirmAddress(context, profile, options.yes);
+  const captured =
+    tool && capture && (await tool.completeProfile(invocation, capture, profile, chosen));
+  const patch = { ...chosen, ...captured?.patch };
   const list = await profiles.change((before) =>
-    updateProfile(addProfile(before, required), name, patch),
+    updateProfile(addProfile(before, profile), name, patch),
   );
-  await printMessage(
-    io,
-    `added ${describeProfile(required)}${list.active === name ? ', now active' : ''}`,
-  );
-  if (
-    given.environment === undefined &&
-    !prompt.possible &&
-    !isLoopback(new URL(required.base_url).hostname)
-  )
-    await warn(
-      io,
-      'without --environment this is a test profile: writes by it are not asked about',
-    );
-  const hasSecret = await warnOfSecret(context, required);
-  if (tool && found) await tool.settleStored(invocation, name, found.candidates);
-  else if (hasSecret) await offerToAsk(invocation, required, patch);
+  const added = `added ${describeProfile(profile)}`;
+  await printMessage(io, list.active === name ? `${added}, now active` : added);
+  await warnOfTestProfile(context, profile, chosen);
+  const hasSecret = await warnOfSecret(context, profile);
+  if (tool && captured) await tool.settleStored(invocation, name, captured.candidates);
+  else if (hasSecret) await offerToAsk(invocation, profile, patch);
 }
 
 /**
- * What the deployments of an application mostly have in common: not address, app key, secret,
- * headers and network.
+ * What the deployments of an application mostly have in common with the profile of `--like`: not
+ * address, app key, secret, headers and network.
  */
-function sharedWith(profile: Profile): ProfilePatch {
-  const { tenant_code, channel, platform, signing_module, key_prefix } = profile;
-  return {
-    tenant_code,
-    channel,
-    ...(platform !== undefined && { platform }),
-    ...(signing_module !== undefined && { signing_module }),
-    ...(key_prefix !== undefined && { key_prefix }),
+async function sharedWith(
+  profiles: CliContext['profiles'],
+  like: string | undefined,
+): Promise<ProfilePatch> {
+  if (like === undefined) return {};
+  const { tenant_code, channel, platform, signing_module, key_prefix } = await profiles.get(like);
+  return withoutUndefined({ tenant_code, channel, platform, signing_module, key_prefix });
+}
+
+/**
+ * The profile of the values that are known, and of the answers to a prompt for each other one.
+ *
+ * @throws InvalidInputError that names the missing values if there is no terminal to ask on
+ */
+async function askForMissing(
+  context: CliContext,
+  name: string,
+  known: ProfilePatch,
+  options: AddOptions,
+): Promise<Profile> {
+  if (known.base_url !== undefined) checkBaseUrl(known.base_url, options.allowHttp);
+  if (!context.prompt.possible) refuseMissing(known);
+  const askUnlessKnown = async (field: (typeof requestFields)[number]) => {
+    const value = known[field];
+    if (value === undefined) return promptFor(context, field, options);
+    return cutSpaceAround(context.io, `the ${settingNames[field].title}`, value);
   };
+  return {
+    name,
+    environment: known.environment ?? (await chooseEnvironment(context)),
+    base_url: await askUnlessKnown('base_url'),
+    tenant_code: await askUnlessKnown('tenant_code'),
+    channel: await askUnlessKnown('channel'),
+    app_key: await askUnlessKnown('app_key'),
+    secret: known.secret ?? (await promptForSecret(context)),
+  };
+}
+
+async function chooseEnvironment({ prompt }: CliContext): Promise<Profile['environment']> {
+  if (!prompt.possible) return 'test';
+  return parseEnvironment(await prompt.choose('Environment', environments));
+}
+
+/** Warns of a profile of another machine that is one for tests because nobody said otherwise. */
+async function warnOfTestProfile(
+  { io, prompt }: CliContext,
+  { base_url }: Profile,
+  chosen: ProfilePatch,
+): Promise<void> {
+  if (chosen.environment !== undefined || prompt.possible) return;
+  if (isLoopback(new URL(base_url).hostname)) return;
+  const warning = 'without --environment this is a test profile: writes by it are not asked about';
+  await warn(io, warning);
 }
 
 /** Offers to find the rules of a test deployment by asking it, where nothing says them. */
@@ -188,21 +199,15 @@ async function offerToAsk(
 ): Promise<void> {
   const { context, options } = invocation;
   const { timeout, attempts, rate } = options;
-  const isSaid = [options.like, patch.platform, patch.signing_module].some(
-    (rule) => rule !== undefined,
-  );
-  if (isSaid || profile.environment === 'production' || !context.prompt.possible || options.yes)
-    return;
+  const rules = [options.like, patch.platform, patch.signing_module];
+  if (rules.some((rule) => rule !== undefined)) return;
+  if (profile.environment === 'production') return;
+  if (!context.prompt.possible || options.yes) return;
   const { askAndSave, tryQuestion } = await import('../sign/try-rules.late.js');
   const question = `How it signs is not known. ${tryQuestion(profile.base_url, rate)}`;
   if (!(await context.prompt.confirm(question))) return;
-  const asking = {
-    timeout,
-    attempts,
-    profile: profile.name,
-    save: profile.name,
-    ...(rate !== undefined && { rate }),
-  };
+  const { name } = profile;
+  const asking = withoutUndefined({ timeout, attempts, profile: name, save: name, rate });
   const settings = await resolveSettings(settingSources(context, asking));
   await askAndSave({ ...invocation, options: asking }, settings);
 }
@@ -218,13 +223,17 @@ export async function confirmAddress(
   profile: Pick<Profile, 'name' | 'environment' | 'base_url'>,
   yes: boolean | undefined,
 ): Promise<void> {
-  const other = findContradiction(profile, (await context.profiles.load()).profiles.values());
-  if (other === undefined) return;
-  const [test, production] = profile.environment === 'test' ? [profile, other] : [other, profile];
+  const { profiles } = await context.profiles.load();
+  const contradiction = findContradiction(profile, profiles.values());
+  if (contradiction === undefined) return;
+  const isTest = profile.environment === 'test';
+  const test = quoteName(isTest ? profile.name : contradiction.name);
+  const production = quoteName(isTest ? contradiction.name : profile.name);
+  const { host } = new URL(profile.base_url);
   await confirm(
     context,
-    `The test profile ${quoteName(test.name)} and the production profile ${quoteName(production.name)} have the same ` +
-      `address, ${new URL(profile.base_url).host}: writes by ${quoteName(test.name)} are not asked about. Store it?`,
+    `The test profile ${test} and the production profile ${production} have the same address, ${host}: ` +
+      `writes by ${test} are not asked about. Store it?`,
     yes,
   );
 }
@@ -256,11 +265,12 @@ async function promptFor(
   { allowHttp }: EditOptions,
 ): Promise<string> {
   const { title } = settingNames[field];
-  const answer = await prompt.text(title[0]?.toUpperCase() + title.slice(1), (text) =>
-    answerFault(() =>
-      field === 'base_url' ? checkBaseUrl(text, allowHttp) : parseIdentifier(text, `the ${title}`),
-    ),
-  );
+  const question = title[0]?.toUpperCase() + title.slice(1);
+  const check = (text: string) => {
+    if (field === 'base_url') checkBaseUrl(text, allowHttp);
+    else parseIdentifier(text, `the ${title}`);
+  };
+  const answer = await prompt.text(question, (text) => answerFault(() => check(text)));
   return cutSpaceAround(io, `the ${title}`, answer);
 }
 
@@ -271,12 +281,12 @@ function checkBaseUrl(text: string, allowHttp = false): void {
   refusePlainHttp(baseUrl, allowHttp, '--allow-http');
 }
 
-/** Reports all missing values at once if there is no terminal to ask on. */
-function refuseMissing(given: ProfilePatch): void {
+/** @throws InvalidInputError that names all missing values at once */
+function refuseMissing(known: ProfilePatch): void {
   const missing: string[] = requestFields
-    .filter((field) => given[field] === undefined)
+    .filter((field) => known[field] === undefined)
     .map((field) => settingNames[field].flag);
-  if (given.secret === undefined) missing.push(secretFlags);
+  if (known.secret === undefined) missing.push(secretFlags);
   if (missing.length === 0) return;
   throw new InvalidInputError(`missing: ${missing.join(', ')}`, {
     hint: 'There is no terminal for prompts: pass them as options, or run the command on a terminal.',
@@ -307,12 +317,12 @@ export const declareSet = command({
     if (environment !== current.environment || base_url !== current.base_url)
       await confirmAddress(context, { name, environment, base_url }, options.yes);
     if (current.environment === 'production' && environment === 'test') {
-      const question = `Profile ${describeProfile(current)} becomes a test profile: writes by it are not asked about. Change it?`;
+      const effect = 'becomes a test profile: writes by it are not asked about';
+      const question = `Profile ${describeProfile(current)} ${effect}. Change it?`;
       await confirm(context, question, options.yes);
     }
-    const changed = (
-      await profiles.change((list) => updateProfile(list, name, patch))
-    ).profiles.get(name);
+    const list = await profiles.change((before) => updateProfile(before, name, patch));
+    const changed = list.profiles.get(name);
     if (changed === undefined) return;
     await printMessage(io, `changed ${describeProfile(changed)}`);
     if (patch.secret !== undefined) await warnOfSecret(context, changed);
@@ -356,28 +366,40 @@ async function patchOf(
   const { environment, baseUrl, header, proxy, allowHttp } = options;
   if (baseUrl !== undefined) checkBaseUrl(baseUrl, allowHttp);
   if (proxy) parseOpenProxy(proxy, settingNames.proxy.flag);
-  const removable = (text: string | undefined) => (text === '' ? null : text);
-  const file = (path: string | undefined) => (path ? resolve(path) : removable(path));
-  // The permission for plain HTTP applied to the previous base URL.
-  const allowed = baseUrl === undefined ? undefined : null;
-  const patch = {
-    environment: environment && parseEnvironment(environment),
+  return withoutUndefined({
+    environment: environment === undefined ? undefined : parseEnvironment(environment),
     base_url: baseUrl,
     tenant_code: options.tenantCode,
     channel: options.channel,
     app_key: options.appKey,
     secret: await secretSourceOf(options, context),
     platform: await platformOf(context, options, current?.platform ?? defaultPlatform),
-    ...moduleOf(options),
+    signing_module: moduleOf(options),
     headers: header && headersOf(header, current?.headers),
     key_prefix: removable(options.keyPrefix),
-    ca_file: file(options.caFile),
-    client_cert: file(options.clientCert),
-    client_key: file(options.clientKey),
+    ca_file: absolute(options.caFile),
+    client_cert: absolute(options.clientCert),
+    client_key: absolute(options.clientKey),
     proxy: removable(proxy),
-    allow_http: allowHttp === undefined ? allowed : allowHttp || null,
-  };
-  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+    allow_http: permissionOf(options),
+  });
+}
+
+/** The text of an option; an empty text removes the value. */
+function removable(text: string | undefined): string | null | undefined {
+  return text === '' ? null : text;
+}
+
+/** The absolute path of a file; an empty path removes the value. */
+function absolute(path: string | undefined): string | null | undefined {
+  return path ? resolve(path) : removable(path);
+}
+
+/** The permission for plain HTTP. Another base URL ends one that is not given again. */
+function permissionOf({ allowHttp, baseUrl }: EditOptions): true | null | undefined {
+  if (allowHttp === true) return true;
+  if (allowHttp === false || baseUrl !== undefined) return null;
+  return undefined;
 }
 
 /**
@@ -390,15 +412,18 @@ async function platformOf(
   current: Platform,
 ): Promise<Platform | undefined> {
   if (file === undefined && signingPreset === undefined) return undefined;
-  const given =
-    file === ''
-      ? defaultPlatform
-      : file === undefined
-        ? current
-        : await readPlatform(context, file);
-  return signingPreset === undefined
-    ? given
-    : { ...given, signing: fromPresets(signingPreset, given.signing) };
+  const platform = await basePlatform(context, file, current);
+  if (signingPreset === undefined) return platform;
+  return { ...platform, signing: fromPresets(signingPreset, platform.signing) };
+}
+
+async function basePlatform(
+  context: CliContext,
+  file: string | undefined,
+  current: Platform,
+): Promise<Platform> {
+  if (file === undefined) return current;
+  return file === '' ? defaultPlatform : readPlatform(context, file);
 }
 
 /** The module is not loaded here; presets and a platform file take its place. */
@@ -406,29 +431,34 @@ function moduleOf({
   signingModule,
   signingPreset,
   platform,
-}: EditOptions): Pick<ProfilePatch, 'signing_module'> {
-  if (signingModule === undefined)
-    return signingPreset === undefined && platform === undefined ? {} : { signing_module: null };
-  if (signingModule === '') return { signing_module: null };
+}: EditOptions): string | null | undefined {
+  const isReplaced = signingPreset !== undefined || platform !== undefined;
+  if (signingModule === undefined) return isReplaced ? null : undefined;
+  if (signingModule === '') return null;
   const file = resolve(signingModule);
-  if (statSync(file, { throwIfNoEntry: false })?.isFile()) return { signing_module: file };
+  if (statSync(file, { throwIfNoEntry: false })?.isFile()) return file;
   throw new InvalidInputError(`--signing-module: ${quoteName(signingModule)} is not a file`);
 }
 
-function headersOf(given: readonly string[], current: HeaderSources = {}): HeaderSources | null {
-  for (const header of given) {
+/** The headers of a profile with the changes of `--header`; `null` if none is left. */
+function headersOf(changes: readonly string[], current: HeaderSources = {}): HeaderSources | null {
+  for (const change of changes) {
     const [, name = '', value = ''] =
-      /^([^=:]+)[=:]\s*(?!\s|env:|command[:,])(.+)$/s.exec(header) ?? [];
-    if (seemsPrivate(name, value) !== 'secret') continue;
-    throw new InvalidInputError(
-      `--header ${name}: the profile file does not store a secret in plain text`,
-      {
-        hint: `Name a variable that has it, such as --header ${quoteWhereNeeded(headerFromVariable(name))}, or a command that prints it.`,
-      },
-    );
+      /^([^=:]+)[=:]\s*(?!\s|env:|command[:,])(.+)$/s.exec(change) ?? [];
+    if (seemsPrivate(name, value) === 'secret') throw plainSecret(name);
   }
-  const headers = editHeaders(current, given);
+  const headers = editHeaders(current, changes);
   return Object.keys(headers).length === 0 ? null : headers;
+}
+
+function plainSecret(header: string): InvalidInputError {
+  const fromVariable = quoteWhereNeeded(headerFromVariable(header));
+  return new InvalidInputError(
+    `--header ${header}: the profile file does not store a secret in plain text`,
+    {
+      hint: `Name a variable that has it, such as --header ${fromVariable}, or a command that prints it.`,
+    },
+  );
 }
 
 function fromPresets(names: string, current: SigningRecipes): SigningRecipes {

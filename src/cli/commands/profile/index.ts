@@ -15,6 +15,7 @@ import {
 } from '../../../core/profiles/profile-store.js';
 import { command, type Invocation } from '../../command.js';
 import { inputName, printAdvice, printMessage, readJson, write, writeStyled } from '../../io.js';
+import type { OutputStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { confirm } from '../../prompt.js';
 import { confirmAddress, confirmIdentifiers, declareAdd, declareSet } from './edit.js';
@@ -36,7 +37,8 @@ const declareExport = command({
     const profile = await context.profiles.get(name);
     const exported = exportProfile(profile);
     await printMessage(io, `left out: ${leftOut(profile).join(', ')}`);
-    await (isTable ? write(io.stdout, `${JSON.stringify(exported, null, 2)}\n`) : print(exported));
+    if (!isTable) return print(exported);
+    await write(io.stdout, `${JSON.stringify(exported, null, 2)}\n`);
   },
 });
 
@@ -73,34 +75,32 @@ async function importProfile(
 ): Promise<void> {
   const { profiles, prompt } = context;
   const label = inputName(file);
-  const given = checkFields(await readJson(context, file), label);
+  const json = checkFields(await readJson(context, file), label);
   for (const [member, option] of Object.entries(ownMembers))
-    if (Object.hasOwn(given, member)) refuseOwnMember(`${label}: ${member}`, option);
-  const { name: itsName, ...fields } = checkFields(given, label, ['name', ...sharedFields]);
-  const name = options.name ?? String(itsName ?? '');
+    if (Object.hasOwn(json, member)) refuseOwnMember(`${label}: ${member}`, option);
+  const { name: nameInFile, ...fields } = checkFields(json, label, ['name', ...sharedFields]);
+  const name = options.name ?? String(nameInFile ?? '');
   checkNewName(await profiles.load(), name);
   // The file is checked before anything is asked; the secret follows.
   if (fields.platform !== undefined) parsePlatform(fields.platform, `${label}: platform`);
   const parsed = parseProfile(name, { ...fields, secret: { kind: 'file', value: 'x' } });
-  const { profile: read, notes } = cutIdentifiers(parsed);
+  const { profile: imported, notes } = cutIdentifiers(parsed);
   for (const note of notes) await printMessage(io, note);
-  refuseApiPath(read.base_url);
-  await confirmIdentifiers(context, read, options.yes);
-  await confirmAddress(context, read, options.yes);
-  const chosen = await secretSourceOf(options, context);
-  if (chosen === undefined && !prompt.possible)
-    throw new InvalidInputError(`missing: ${secretFlags}`, { hint: `${label} has no secret.` });
-  if (chosen === undefined)
-    await printMessage(
-      io,
-      `${quoteName(name)} sends digests of its secret to ${new URL(read.base_url).host}.`,
-    );
-  const profile = { ...read, secret: chosen ?? (await promptForSecret(context)) };
+  refuseApiPath(imported.base_url);
+  await confirmIdentifiers(context, imported, options.yes);
+  await confirmAddress(context, imported, options.yes);
+  let secret = await secretSourceOf(options, context);
+  if (secret === undefined) {
+    if (!prompt.possible)
+      throw new InvalidInputError(`missing: ${secretFlags}`, { hint: `${label} has no secret.` });
+    const { host } = new URL(imported.base_url);
+    await printMessage(io, `${quoteName(name)} sends digests of its secret to ${host}.`);
+    secret = await promptForSecret(context);
+  }
+  const profile = { ...imported, secret };
   const { active } = await profiles.change((list) => addProfile(list, profile));
-  await printMessage(
-    io,
-    `added ${describeProfile(profile)}${active === name ? ', now active' : ''}`,
-  );
+  const added = `added ${describeProfile(profile)}`;
+  await printMessage(io, active === name ? `${added}, now active` : added);
   await warnOfSecret(context, profile);
 }
 
@@ -111,18 +111,7 @@ const declareList = command({
   summary: 'list the profiles',
   run: async ({ context, io, style, isTable, print }) => {
     const { active, profiles } = await context.profiles.load();
-    const rows = [...profiles.values()].map((one) => {
-      const { name, environment, base_url, tenant_code, channel, app_key } = one;
-      return {
-        name,
-        active: name === active,
-        environment,
-        base_url,
-        tenant_code,
-        channel,
-        app_key,
-      };
-    });
+    const rows = Array.from(profiles.values(), (profile) => listRow(profile, active));
     if (!isTable) return print(rows);
     if (rows.length === 0) {
       return printAdvice(io, {
@@ -130,20 +119,33 @@ const declareList = command({
         commands: ['userinfo profile add shop'],
       });
     }
-    const { columns } = style;
-    // Names, environments and hosts have no wide characters.
     const longest = Math.max(...rows.map(({ name }) => name.length));
-    const lines = rows.map(({ name, active: isActive, environment, base_url }) => {
-      const paint = environment === 'production' ? style.colors.red : (text: string) => text;
-      const before = `${isActive ? '*' : ' '} ${name.padEnd(longest)}  `;
-      const rest = `${environment.padEnd(10)}  ${showText(new URL(base_url).host)}`;
-      const cut = columns !== undefined && before.length + rest.length > columns;
-      const shown = cut ? `${rest.slice(0, Math.max(0, columns - before.length - 1))}…` : rest;
-      return `${before}${shown.replace(environment, (text) => paint(text))}\n`;
-    });
-    await writeStyled(io.stdout, lines.join(''));
+    await writeStyled(io.stdout, rows.map((row) => listLine(row, longest, style)).join(''));
   },
 });
+
+type ListRow = ReturnType<typeof listRow>;
+
+function listRow(profile: Profile, activeName: string | null) {
+  const { name, environment, base_url, tenant_code, channel, app_key } = profile;
+  const active = name === activeName;
+  return { name, active, environment, base_url, tenant_code, channel, app_key };
+}
+
+/** A profile in a line as wide as the terminal at most; `longest` is the length of the names. */
+function listLine(
+  { name, active, environment, base_url }: ListRow,
+  longest: number,
+  { colors, columns = Number.POSITIVE_INFINITY }: OutputStyle,
+): string {
+  // Names, environments and hosts have no wide characters.
+  const start = `${active ? '*' : ' '} ${name.padEnd(longest)}  `;
+  let rest = `${environment.padEnd(10)}  ${showText(new URL(base_url).host)}`;
+  if (start.length + rest.length > columns)
+    rest = `${rest.slice(0, Math.max(0, columns - start.length - 1))}…`;
+  if (environment === 'production') rest = rest.replace(environment, (text) => colors.red(text));
+  return `${start}${rest}\n`;
+}
 
 const declareUse = command({
   name: 'use',
@@ -151,16 +153,13 @@ const declareUse = command({
   summary: 'switch to a profile',
   takes: takesName,
   run: async ({ context, io }, name: string) => {
-    const profile = (
-      await context.profiles.change((list) => activateProfile(list, name))
-    ).profiles.get(name);
+    const list = await context.profiles.change((before) => activateProfile(before, name));
+    const profile = list.profiles.get(name);
     if (profile !== undefined) await printMessage(io, `now using ${describeProfile(profile)}`);
-    const named = io.env.USERINFO_PROFILE;
-    if (!named || named === name) return;
-    await printMessage(
-      io,
-      `USERINFO_PROFILE is ${quoteName(named)} and takes precedence in this shell.`,
-    );
+    const { USERINFO_PROFILE } = io.env;
+    if (!USERINFO_PROFILE || USERINFO_PROFILE === name) return;
+    const value = `USERINFO_PROFILE is ${quoteName(USERINFO_PROFILE)}`;
+    await printMessage(io, `${value} and takes precedence in this shell.`);
   },
 });
 
@@ -183,17 +182,11 @@ const declareDelete = command({
   run: async ({ context, io, options }, name: string) => {
     const profile = await context.profiles.get(name);
     await confirm(context, `Delete profile ${describeProfile(profile)}?`, options.yes);
-    const { active, profiles: left } = await context.profiles.change((list) =>
-      removeProfile(list, name),
-    );
+    const list = await context.profiles.change((before) => removeProfile(before, name));
     await printMessage(io, `deleted "${name}"`);
-    if (active === null && left.size > 0) {
-      const advice = {
-        hint: 'No profile is active now. Select one:',
-        ...selecting({ active, profiles: left }),
-      };
-      await printAdvice(io, advice);
-    }
+    if (list.active !== null || list.profiles.size === 0) return;
+    const hint = 'No profile is active now. Select one:';
+    await printAdvice(io, { hint, ...selecting(list) });
   },
 });
 

@@ -58,7 +58,11 @@ function refuseArgument(): never {
   });
 }
 
-/** The source that the options name; `undefined` if none. */
+/**
+ * The source of the secret that the options name; `undefined` if they name none.
+ *
+ * @throws InvalidInputError
+ */
 export async function secretSourceOf(
   { appSecretStdin, appSecretEnv, appSecretCommand }: SecretOptions,
   context: CliContext,
@@ -111,10 +115,7 @@ export async function warnOfSecret(
     return false;
   }
   if (secret.kind !== 'file') return true;
-  const path = showText(profiles.path);
-  await printMessage(
-    io,
-    `The app secret is in plain text in ${path} (mode 0600). --app-secret-command keeps it elsewhere.`,
-  );
+  const stored = `The app secret is in plain text in ${showText(profiles.path)} (mode 0600).`;
+  await printMessage(io, `${stored} --app-secret-command keeps it elsewhere.`);
   return true;
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatPlatform } from '../../../core/platform/platform.js';
+import { formatPlatform, type Platform } from '../../../core/platform/platform.js';
 import {
   describeOrigin,
   type Setting,
@@ -10,7 +10,7 @@ import { requestFields } from '../../../core/profiles/profile.js';
 import { describeSecretSource, type SecretSource } from '../../../core/profiles/secret.js';
 import { lackingHeaders, resolveSettings, type Settings } from '../../../core/profiles/settings.js';
 import { defaultRecipes, presets } from '../../../core/signing/presets.js';
-import type { Recipe, SigningRecipes } from '../../../core/signing/recipe.js';
+import type { Recipe } from '../../../core/signing/recipe.js';
 import type { EnvironmentVariables } from '../../../core/support/shell.js';
 import { command, type Invocation } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
@@ -38,7 +38,7 @@ async function run(
   for (const warning of settings.warnings) await warn(io, warning);
   const rows = rowsOf(settings, describeSecret(settings.secret.source, io.env));
   if (!isTable) {
-    const values = rows.map(([field, , { value, origin }]) => [
+    const values = rows.map(({ field, value, origin }) => [
       field,
       { value, origin: describeOrigin(origin) },
     ]);
@@ -46,7 +46,7 @@ async function run(
   }
   const { formatTable } = await import('../../output/table.js');
   const { colors, columns } = style;
-  const cells = rows.map(([, title, { value, origin }]) => [
+  const cells = rows.map(({ title, value, origin }) => [
     title,
     value === true ? colors.yellow('allowed') : showText(value),
     showText(describeOrigin(origin)),
@@ -54,7 +54,13 @@ async function run(
   await writeStyled(io.stdout, formatTable(cells, columns, ['', 'value', 'from']));
 }
 
-type Row<Value> = readonly [field: string, title: string, setting: Value];
+/** A setting that is set. */
+interface Row extends Setting<string | true> {
+  /** Its name in JSON. */
+  readonly field: string;
+  /** Its name for people. */
+  readonly title: string;
+}
 
 /**
  * The place of the secret, and whether a variable has none. A command is not run: it may ask the
@@ -64,50 +70,48 @@ function describeSecret(source: SecretSource, env: EnvironmentVariables): string
   if (source.kind === 'command')
     return `from ${describeSecretSource(source)} (not run here: "userinfo doctor" runs it)`;
   if (source.kind === 'file' || env[source.name]) return `set, in ${describeSecretSource(source)}`;
-  return `from the variable ${source.name} (${env[source.name] === undefined ? 'not set' : 'empty'} here)`;
+  const state = env[source.name] === undefined ? 'not set' : 'empty';
+  return `from the variable ${source.name} (${state} here)`;
 }
 
 /** The settings that are set, in the order of the table. */
-function rowsOf(settings: Settings, secretSource: string): Row<Setting<string | true>>[] {
-  const { profile, secret, platform, proxy, key_prefix, signing_module } = settings;
-  const ofProfile = (value: string | null): Setting<string> | null =>
-    value === null || profile === null
-      ? null
-      : { value, origin: { kind: 'profile', name: profile } };
-  const { signing, headers: _, ...others } = formatPlatform(platform.value);
-  const rule =
-    signing_module === null
-      ? {
-          value: describeSigning(platform.value.signing),
-          origin: signing === undefined ? ({ kind: 'default' } as const) : platform.origin,
-        }
-      : ofProfile(`the module ${signing_module}`);
+function rowsOf(settings: Settings, secretSource: string): Row[] {
+  const { profile, secret, platform, proxy, key_prefix, allow_http } = settings;
+  const rows: Row[] = [];
+  const add = (field: string, title: string, setting: Setting<string | true> | null) => {
+    if (setting !== null) rows.push({ field, title, ...setting });
+  };
+  const addOfProfile = (field: string, title: string, value: string | null) => {
+    if (value === null || profile === null) return;
+    add(field, title, { value, origin: { kind: 'profile', name: profile } });
+  };
+  for (const field of shown) add(field, settingNames[field].title, settings[field]);
+  add('app_secret', 'app secret', { value: secretSource, origin: secret.origin });
+  if (settings.signing_module === null) add('signing', 'signing', describeRule(platform));
+  else addOfProfile('signing', 'signing', `the module ${settings.signing_module}`);
+  addOfProfile('headers', 'headers', describeHeaders(settings));
+  add('allow_http', 'plain http', allow_http);
+  for (const field of files) add(field, settingNames[field].title, settings[field]);
+  if (proxy !== null)
+    add('proxy', settingNames.proxy.title, { ...proxy, value: showProxy(proxy.value) });
+  addOfProfile('key_prefix', 'key prefix', key_prefix);
+  const { signing: _, headers: __, ...others } = formatPlatform(platform.value);
+  for (const [field, value] of Object.entries(others)) {
+    const setting = { value: describeField(field, value), origin: platform.origin };
+    add(field, field.replaceAll('_', ' '), setting);
+  }
+  return rows;
+}
+
+/** The headers with their sources, and those that the platform needs; `null` if there are none. */
+function describeHeaders(settings: Settings): string | null {
   const headers = [
     ...Object.entries(settings.headers).map(
       ([name, source]) => `${name} (${describeHeaderSource(source)})`,
     ),
     ...lackingHeaders(settings).map((name) => `${name} (not set)`),
   ];
-  const fields = Object.entries(others).map(([field, value]): Row<Setting<string>> => {
-    const setting = { value: describeField(field, value), origin: platform.origin };
-    return [field, field.replaceAll('_', ' '), setting];
-  });
-  const rows: Row<Setting<string | true> | null>[] = [
-    ...shown.map(
-      (field): Row<Setting<string>> => [field, settingNames[field].title, settings[field]],
-    ),
-    ['app_secret', 'app secret', { value: secretSource, origin: secret.origin }],
-    ['signing', 'signing', rule],
-    ['headers', 'headers', headers.length === 0 ? null : ofProfile(headers.join(', '))],
-    ['allow_http', 'plain http', settings.allow_http],
-    ...files.map(
-      (field): Row<Setting<string> | null> => [field, settingNames[field].title, settings[field]],
-    ),
-    ['proxy', settingNames.proxy.title, proxy && { ...proxy, value: showProxy(proxy.value) }],
-    ['key_prefix', 'key prefix', ofProfile(key_prefix)],
-    ...fields,
-  ];
-  return rows.filter((row): row is Row<Setting<string | true>> => row[2] !== null);
+  return headers.length === 0 ? null : headers.join(', ');
 }
 
 /** A field of the platform in a line. */
@@ -116,14 +120,20 @@ function describeField(field: string, value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The recipes of a platform, in a line. */
-function describeSigning(recipes: SigningRecipes): string {
-  if (isDeepStrictEqual(recipes, defaultRecipes)) return 'the default recipes';
-  const describe = (recipe: Recipe) => {
-    const preset = presets.find((known) => isDeepStrictEqual(known.recipe, recipe));
-    return preset === undefined ? 'a custom recipe' : `the preset ${preset.name}`;
+/** The recipes of a platform in a line; their origin is not that of a platform without any. */
+function describeRule({ value, origin }: Setting<Platform>): Setting<string> {
+  const { app_sign, sign } = value.signing;
+  if (isDeepStrictEqual(value.signing, defaultRecipes))
+    return { value: 'the default recipes', origin: { kind: 'default' } };
+  return {
+    value: `app_sign by ${describeRecipe(app_sign)}, sign by ${describeRecipe(sign)}`,
+    origin,
   };
-  return `app_sign by ${describe(recipes.app_sign)}, sign by ${describe(recipes.sign)}`;
+}
+
+function describeRecipe(recipe: Recipe): string {
+  const preset = presets.find((candidate) => isDeepStrictEqual(candidate.recipe, recipe));
+  return preset === undefined ? 'a custom recipe' : `the preset ${preset.name}`;
 }
 
 const shown = ['environment', ...requestFields] as const;
