@@ -107,7 +107,7 @@ function showRules(found: FoundPair, name: SignatureName, rules: FoundRules): ob
   const more = groups.length - shown.length;
   const doubts = doubtsIn(found, name, rules).map(({ about, says, settles, weight }) => [
     `not sure: ${about}`,
-    `${says} The 1st is right there with ${percent(1 - weight)}. ${settles} settles it.`,
+    `${says} How likely the 1st is right there: ${percent(1 - weight)}. ${settles} settles it.`,
   ]);
   return {
     ...Object.fromEntries(shown),
