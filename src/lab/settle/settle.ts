@@ -92,6 +92,8 @@ interface SameSignature {
 interface GroupPair {
   readonly app_sign: SameSignature;
   readonly sign: SameSignature;
+  /** How likely it is that both are right, in relation to other pairs. */
+  readonly weight: number;
 }
 
 /**
@@ -370,15 +372,15 @@ class Settling {
   /** The pairs of such groups, the likeliest first. */
   #pairsOf(kind: HarmlessKind): GroupPair[] {
     const [apps, signs] = [this.#groups('app_sign', kind), this.#groups('sign', kind)];
-    const pairs = apps.flatMap((app_sign) => signs.map((sign) => ({ app_sign, sign })));
-    return pairs.toSorted((a, b) => weightOf(b) - weightOf(a));
+    const pairs = apps.flatMap((app_sign) => signs.map((sign) => pairOf(app_sign, sign)));
+    return pairs.toSorted((a, b) => b.weight - a.weight);
   }
 
   /** How much a kind of request tells apart, in bits for each request that it takes. */
   #yieldOf(kind: HarmlessKind): number {
     const pairs = this.#pairsOf(kind);
-    const all = pairs.reduce((sum, pair) => sum + weightOf(pair), 0);
-    const shares = pairs.map((pair) => weightOf(pair) / all);
+    const all = pairs.reduce((sum, { weight }) => sum + weight, 0);
+    const shares = pairs.map(({ weight }) => weight / all);
     const bits = shares.reduce((sum, share) => sum - share * Math.log2(share), 0);
     const requests = shares.reduce((sum, share, index) => sum + share * (index + 1), 1);
     return bits / requests;
@@ -403,8 +405,14 @@ function signersOf({ app_sign, sign }: GroupPair): Signers {
   return { app_sign: app_sign.first.signer, sign: sign.first.signer };
 }
 
-function weightOf({ app_sign, sign }: GroupPair): number {
-  return app_sign.weight * sign.weight;
+/** How much likelier one rule for both signatures is than two, where it may be one. */
+const oneRuleWeight = 1000;
+
+function pairOf(app_sign: SameSignature, sign: SameSignature): GroupPair {
+  const recipes = new Set(sign.all.map(({ recipe }) => recipe));
+  const isOneRule = app_sign.all.some(({ recipe }) => recipe !== null && recipes.has(recipe));
+  const weight = app_sign.weight * sign.weight;
+  return { app_sign, sign, weight: isOneRule ? weight * oneRuleWeight : weight };
 }
 
 /** Two moments: at one alone, rules of different orders may coincide. */
