@@ -132,7 +132,7 @@ export function checkedPassback<Info extends object>(
   isRow = false,
 ): PlainRequest {
   checkMembers(passbackMembers, input, isRow);
-  const readUserInfo = () => toUserInfo(Object.entries(input.userInfo));
+  const readUserInfo = () => toUserInfo(Object.entries(input.userInfo), sdkNames.userInfo);
   return passbackRequest(input, readUserInfo, sdkNames);
 }
 
@@ -154,6 +154,8 @@ export function passbackRequest(
   names = wireNames,
 ): PlainRequest {
   const { userInfo } = checkPassback(target, readUserInfo, names);
+  checkText(names.unionId, target.unionId ?? '');
+  checkText(names.primaryKey, target.primaryKey ?? '');
   return plainRequest(endpointNamed.passback, {
     union_id: target.unionId || undefined,
     primary_key: target.primaryKey || undefined,

@@ -161,16 +161,17 @@ export function parseUserInfo(text: string, maxKeys?: number): UserInfoEntries {
 }
 
 /**
- * Converts keys and values to a checked `user_info`.
+ * Converts keys and values to a checked `user_info`; errors call it `what`.
  *
  * @throws InvalidInputError that names the invalid key
  */
 export function toUserInfo(
   entries: Iterable<readonly [key: string, value: unknown]>,
+  what = 'user_info',
 ): UserInfoEntries {
   const flat = new Map<string, FlatValue>();
-  for (const [key, value] of entries) flat.set(key, toFlatValue(key, value));
-  return checkUserInfo(flat);
+  for (const [key, value] of entries) flat.set(key, toFlatValue(key, value, what));
+  return checkUserInfo(flat, what);
 }
 
 /** Whether a received `user_info` escapes non-ASCII characters or slashes, against §4.2 rule 7. */
@@ -179,7 +180,8 @@ export function hasNeedlessEscapes(text: string): boolean {
   return escapes.some((written) => written === '\\/' || /^\\u(?!00[0-7])/.test(written));
 }
 
-function toFlatValue(key: string, value: unknown): FlatValue {
+function toFlatValue(key: string, value: unknown, what: string): FlatValue {
+  const keyFault = (fault: string, hint?: string) => faultOfKey(what, key, fault, hint);
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -187,25 +189,22 @@ function toFlatValue(key: string, value: unknown): FlatValue {
     case 'bigint':
       return new JsonNumber(String(value));
     case 'number':
-      if (!Number.isFinite(value)) throw keyFault(key, `is ${value}, which JSON cannot represent`);
+      if (!Number.isFinite(value)) throw keyFault(`is ${value}, which JSON cannot represent`);
       if (!Number.isInteger(value) || Number.isSafeInteger(value)) {
         return new JsonNumber(JSON.stringify(value));
       }
       throw keyFault(
-        key,
         'is beyond 2^53, where a number is not exact',
         'Pass a BigInt, a JsonNumber or text.',
       );
     case 'undefined':
       throw keyFault(
-        key,
         'is undefined',
         'Leave the key out to keep what is stored, or give null to remove it.',
       );
     default:
       if (value === null || value instanceof JsonNumber) return value;
       throw keyFault(
-        key,
         `holds ${kindOf(value)}: one level only`,
         value instanceof Date ? 'Pass text, such as toISOString() of the Date.' : undefined,
       );
@@ -213,24 +212,22 @@ function toFlatValue(key: string, value: unknown): FlatValue {
 }
 
 /**
- * Checks the entries of a flat object.
+ * Checks the entries of a flat object, which errors call `what`.
  *
  * @throws InvalidInputError that names the invalid key
  */
-export function checkUserInfo(entries: UserInfoEntries): UserInfoEntries {
-  if (entries.size === 0) throw notFlat('user_info is empty: nothing to pass back');
+export function checkUserInfo(entries: UserInfoEntries, what = 'user_info'): UserInfoEntries {
+  if (entries.size === 0) throw notFlat(`${what} is empty: nothing to pass back`);
   for (const [key, value] of entries) {
-    if (key === '') throw notFlat('user_info has an empty key');
-    const faultOfKey = textFault(key);
-    if (faultOfKey !== null) throw keyFault(key, faultOfKey);
-    const faultOfValue = typeof value === 'string' ? textFault(value) : null;
-    if (faultOfValue !== null) throw keyFault(key, faultOfValue);
+    if (key === '') throw notFlat(`${what} has an empty key`);
+    const fault = textFault(key) ?? (typeof value === 'string' ? textFault(value) : null);
+    if (fault !== null) throw faultOfKey(what, key, fault);
   }
   return entries;
 }
 
-function keyFault(key: string, fault: string, hint?: string): InvalidInputError {
-  return notFlat(`user_info key ${quoteName(key)} ${fault}`, hint);
+function faultOfKey(what: string, key: string, fault: string, hint?: string): InvalidInputError {
+  return notFlat(`${what} key ${quoteName(key)} ${fault}`, hint);
 }
 
 function notFlat(message: string, hint?: string): InvalidInputError {

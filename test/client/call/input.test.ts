@@ -8,6 +8,7 @@ import {
 } from '../../../src/index.js';
 import { passbackAll } from '../../support/all-rows.js';
 import { httpServer } from '../../support/raw-server.js';
+import { rejection } from '../../support/rejection.js';
 
 const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
 let server: Awaited<ReturnType<typeof httpServer>>;
@@ -335,19 +336,29 @@ it.each([
   expect(thrown).toMatchObject({ code });
 });
 
-it('an error about the user of a passback has the names of the SDK', async () => {
-  await using client = new UserInfoClient({
-    baseUrl: 'http://127.0.0.1:1',
-    tenantCode: 'acme',
-    channel: 'web',
-    appKey: 'app-1',
-    appSecret: 's1',
+describe('an error about the input of a passback has the names of the SDK', () => {
+  it.each([
+    [{ userInfo: { a: 'x' } }, 'neither unionId nor primaryKey is given'],
+    [{ userInfo: { a: 'x' }, primaryKey: 'b' }, 'primaryKey "b" is not a key of userInfo'],
+    [{ userInfo: { a: true }, primaryKey: 'a' }, 'primaryKey "a" has no usable value in userInfo'],
+    [{ userInfo: { a: 'x' }, unionId: '\0' }, 'parameter "unionId" holds U+0000'],
+    [{ userInfo: { '\0': 'x' }, primaryKey: '\0' }, 'userInfo key "\\u0000" holds U+0000'],
+    [{ userInfo: {}, unionId: 'u1' }, 'userInfo is empty: nothing to pass back'],
+    [{ userInfo: { '': 'x' }, unionId: 'u1' }, 'userInfo has an empty key'],
+    [{ userInfo: { a: [1] }, unionId: 'u1' }, 'userInfo key "a" holds an array: one level only'],
+    [{ userInfo: { a: 1e999 }, unionId: 'u1' }, 'userInfo key "a" is Infinity'],
+    [{ userInfo: { a: '\ud800' }, unionId: 'u1' }, 'userInfo key "a" holds an unpaired surrogate'],
+    [{ userInfo: { channel: 'x' }, unionId: 'u1' }, 'userInfo key "channel" is reserved'],
+  ])('%j: %s', async (input, words) => {
+    await using client = new UserInfoClient({
+      baseUrl: 'http://127.0.0.1:1',
+      tenantCode: 'acme',
+      channel: 'web',
+      appKey: 'app-1',
+      appSecret: 's1',
+    });
+    const { message, hint } = await rejection<InvalidInputError>(client.passback(input as never));
+    expect(message).toContain(words);
+    expect(`${message} ${hint}`).not.toMatch(/union_id|primary_key|user_info/);
   });
-  const messageOf = (input: object) =>
-    client.passback(input as never).catch(({ message, hint }) => `${message}. ${hint}`);
-  const unnamed = await messageOf({ userInfo: { a: 'x' } });
-  const keyless = await messageOf({ userInfo: { a: 'x' }, primaryKey: 'b' });
-  expect(unnamed).toContain('neither unionId nor primaryKey is given');
-  expect(keyless).toContain('primaryKey "b" is not a key of userInfo');
-  expect(`${unnamed} ${keyless}`).not.toMatch(/union_id|primary_key|user_info/);
 });

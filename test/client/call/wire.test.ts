@@ -175,7 +175,7 @@ describe('what breaks a rule', () => {
     [
       'U+0000 in a parameter',
       () => client.passback({ unionId: 'u\0', userInfo: { a: 'x' } }),
-      '"union_id" holds U+0000',
+      '"unionId" holds U+0000',
     ],
     [
       'half a character',
