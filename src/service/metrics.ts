@@ -104,7 +104,7 @@ function count(event: LogEvent): void {
 /** The metrics of this process, in the format of Prometheus. */
 export const ownMetrics = (): Promise<string> => register.metrics();
 
-/** Shows the connections, the clock and the purge of a store until the returned function is called. */
+/** Shows connections, clock and purge of a store until the returned function is called. */
 export function observeStore(store: Store): () => void {
   stores.add(store);
   return () => stores.delete(store);

@@ -49,8 +49,8 @@ export function answerCodes(
     const { method, headers } = request;
     if (method !== 'POST') return refusal(405, 'METHOD_NOT_ALLOWED', 'POST issues codes');
     // Digests have one length, and all are compared: that takes the same time for every token.
-    const given = digestOf((headers.authorization ?? '').replace(/^bearer +/i, 'Bearer '));
-    if (!expected.map((digest) => timingSafeEqual(given, digest)).includes(true)) {
+    const received = digestOf((headers.authorization ?? '').replace(/^bearer +/i, 'Bearer '));
+    if (!expected.map((digest) => timingSafeEqual(received, digest)).includes(true)) {
       return refusal(401, 'WRONG_TOKEN', 'the request does not carry an admin token');
     }
     const size = headers['content-length'];

@@ -63,7 +63,7 @@ function groupsOf(address: string): string[] {
   if (after === undefined) return first;
   const last = after.split(':').filter((group) => group !== '');
   // An IPv4 address at the end stands for two groups.
-  const written = first.length + last.length + (address.includes('.') ? 1 : 0);
+  const written = first.length + last.length + Number(address.includes('.'));
   return [...first, ...Array<string>(Math.max(0, 8 - written)).fill('0'), ...last];
 }
 
@@ -84,21 +84,21 @@ export function limitConnections(
   );
   const proxies = addressRanges(['127.0.0.0/8', '::1', ...trustProxy]);
   const maxOfOne = Math.ceil(maxConnections / 10);
-  const open = new Map<string, number>();
+  const openCounts = new Map<string, number>();
+  const countOf = (network: string) => openCounts.get(network) ?? 0;
   server.on('connection', (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress ?? '');
     if (isAmong(proxies, address)) return;
     const network = networkOf(address);
-    const count = (open.get(network) ?? 0) + 1;
-    if (count > maxOfOne) {
+    if (countOf(network) >= maxOfOne) {
       socket.destroy();
-      return report(`${maxOfOne} connections of ${network} are open; further ones are closed`);
+      report(`${maxOfOne} connections of ${network} are open; further ones are closed`);
+      return;
     }
-    open.set(network, count);
+    openCounts.set(network, countOf(network) + 1);
     socket.once('close', () => {
-      const left = (open.get(network) ?? 1) - 1;
-      if (left === 0) open.delete(network);
-      else open.set(network, left);
+      if (countOf(network) <= 1) openCounts.delete(network);
+      else openCounts.set(network, countOf(network) - 1);
     });
   });
 }

@@ -85,7 +85,7 @@ function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*\/?/i, '/');
 }
 
-/** The ID that the client gave; `null` if it gave none, or one that is too long or no plain text. */
+/** The ID that the client gave; `null` for none, and for one that is long or has odd characters. */
 function requestIdIn({ 'x-request-id': id }: IncomingHttpHeaders): string | null {
   return typeof id === 'string' && /^[\w.:/+=-]{1,128}$/.test(id) ? id : null;
 }

@@ -3,7 +3,8 @@ import { messageOf, type ResultCode } from '../../core/contract/result-codes.js'
 import type { RejectedSignature } from '../rejection.js';
 
 interface RefusalDetails {
-  readonly msg?: string;
+  /** Default: that of the code. */
+  readonly msg?: string | undefined;
   /** When the caller may try again, in whole seconds. */
   readonly retryAfter?: number;
   /**

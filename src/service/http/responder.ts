@@ -74,7 +74,7 @@ export class Responder {
   }
 
   sendCode(exchange: HttpExchange, code: ResultCode, msg?: string): void {
-    this.sendError(exchange, new RefusedError(code, msg === undefined ? {} : { msg }));
+    this.sendError(exchange, new RefusedError(code, { msg }));
   }
 
   /** Details of an internal error go to the log, not into the answer. */
