@@ -213,7 +213,7 @@ const user_info = [['a', 'b']] as const;
 const inJson: readonly Way[] = ['stdin', 'NDJSON', 'SDK'];
 
 const forbidden: readonly Forbidden[] = [
-  { what: 'no user (§4.2 rule 1)', given: { user_info }, says: /union_?id/i },
+  { what: 'no user (§4.2 rule 1)', given: { user_info }, says: /union[-_]?id/i },
   {
     what: 'an empty union ID',
     given: { union_id: '', user_info },
