@@ -85,7 +85,7 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
   /** Adds its arguments and options. */
   readonly takes?: (command: Command, context: CliContext) => Command;
   /** A group has none. */
-  readonly run?: (invocation: Invocation<Options>, ...given: Arguments) => Promise<void>;
+  readonly run?: (invocation: Invocation<Options>, ...operands: Arguments) => Promise<void>;
   readonly commands?: readonly Declare[];
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { parseBaseUrl } from '../../../core/contract/base-url.js';
 import { addProfile } from '../../../core/profiles/profile-store.js';
+import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { command } from '../../command.js';
 import { parseDuration } from '../../command-line/option-values.js';
 import { printMessage } from '../../io.js';
@@ -84,12 +85,12 @@ const declareRotateSecret = storeCommand({
     openStore,
   }: StoreInvocation<AppOptions & { readonly overlap?: number }>) => {
     const { appKey, overlap = 0, yes } = options;
-    const harm =
+    const effect =
       overlap === 0
         ? 'Its requests fail until it has the new one.'
         : 'One of an earlier rotation stops working now.';
     const store = await openStore();
-    await confirm(context, `Replace the secret of app "${appKey}"? ${harm}`, yes);
+    await confirm(context, `Replace the secret of app "${appKey}"? ${effect}`, yes);
     const overlapSeconds = Math.ceil(overlap / 1000);
     const { app_secret, ...rest } = await store.rotateSecret({ appKey, overlapSeconds });
     await print({ ...rest, app_secret: app_secret.reveal() });
@@ -166,11 +167,7 @@ async function setApp({
   const { appKey, channel, platform: file } = options;
   const recipes = file === undefined ? undefined : (await readPlatform(context, file)).signing;
   const store = await openStore();
-  await store.setApp({
-    appKey,
-    ...(channel !== undefined && { channel }),
-    ...(recipes !== undefined && { recipes }),
-  });
+  await store.setApp(withoutUndefined({ appKey, channel, recipes }));
   await printMessage(io, `changed app "${appKey}"`);
 }
 
@@ -182,27 +179,22 @@ async function createApp(invocation: StoreInvocation<CreateOptions>): Promise<vo
   const platform = file === undefined ? undefined : await readPlatform(context, file);
   const recipes = platform?.signing;
   const store = await openStore(true);
-  const { app_secret: value, ...created } = await store.createApp({
-    tenantCode,
-    channel,
-    ...(appKey !== undefined && { appKey }),
-    ...(recipes !== undefined && { recipes }),
-  });
+  const app = withoutUndefined({ tenantCode, channel, appKey, recipes });
+  const { app_secret: value, ...created } = await store.createApp(app);
   if (profile === undefined) {
     await print({ ...created, app_secret: value.reveal() });
     return printMessage(io, 'The secret is shown only once.');
   }
-  const own = {
+  const added = withoutUndefined({
     name: profile,
     environment: 'test',
     base_url,
     ...created,
-    ...(platform && { platform }),
-  } as const;
+    platform,
+    secret: { kind: 'file', value },
+  } as const);
   try {
-    await context.profiles.change((list) =>
-      addProfile(list, { ...own, secret: { kind: 'file', value } }),
-    );
+    await context.profiles.change((list) => addProfile(list, added));
   } catch (error) {
     await store.removeApp({ appKey: created.app_key }); // its secret would be lost
     throw error;

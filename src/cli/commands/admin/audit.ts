@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import type { AuditFilter, AuditLine } from '../../../service/index.js';
 import { parseDuration, parseFilled, parseLimit } from '../../command-line/option-values.js';
 import { printList } from '../../output/print.js';
@@ -32,19 +33,10 @@ export const declareAudit = storeCommand({
     ),
   run: async ({ context, io, options, style, openStore }: StoreInvocation<AuditOptions>) => {
     const { limit, since, action, appKey, tenantCode } = options;
-    const filter = {
-      limit,
-      since,
-      action,
-      appKey,
-      tenantCode,
-      user: await namedUser(context, options),
-    };
-    const given = Object.fromEntries(
-      Object.entries(filter).filter(([, value]) => value !== undefined),
-    );
+    const user = await namedUser(context, options);
+    const filter = withoutUndefined({ limit, since, action, appKey, tenantCode, user });
     const store = await openStore();
-    await printList(store.listAudit(given as AuditFilter), io, style, withoutDigest);
+    await printList(store.listAudit(filter), io, style, withoutDigest);
   },
 });
 

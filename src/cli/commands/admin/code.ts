@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
 import { parseInfoNames } from '../../../core/contract/info-names.js';
+import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import type { Admin } from '../../../service/index.js';
 import { command } from '../../command.js';
 import { parseDuration, parseLimit } from '../../command-line/option-values.js';
@@ -86,33 +87,27 @@ export const declareCode = command({
 async function issueCode(invocation: StoreInvocation<IssueOptions>): Promise<void> {
   const { context, io, options, isTable, print, openStore } = invocation;
   const { tenantCode, unionId, from, names: infoNames, ttl, uses } = options;
-  const wanted = {
-    tenantCode,
-    ttlSeconds: Math.ceil(ttl / 1000),
-    uses,
-    ...(infoNames !== undefined && { infoNames }),
-  };
+  const ttlSeconds = Math.ceil(ttl / 1000);
+  const code = withoutUndefined({ tenantCode, ttlSeconds, uses, infoNames });
   if (from !== undefined && unionId === undefined) {
     const { issueCodes } = await import('./issue-codes.late.js');
-    const codes = (issued: AsyncIterable<object>) =>
-      printList(issued, io, linesByDefault(invocation), inWords);
-    return issueCodes(context, await openStore(), { ...options, from }, wanted, codes);
+    const printCodes = (codes: AsyncIterable<object>) =>
+      printList(codes, io, linesByDefault(invocation), inWords);
+    return issueCodes(context, await openStore(), { ...options, from }, code, printCodes);
   }
   if (unionId === undefined || from !== undefined) {
     throw new InvalidInputError('give either --union-id or --from');
   }
   const store = await openStore();
-  const issued = await store.issueCode({ ...wanted, unionId }).catch(async (error: Error) => {
+  const issued = await store.issueCode({ ...code, unionId }).catch(async (error: Error) => {
     throw (await unknownTenant(store, tenantCode)) ?? error;
   });
   if (!isTable) return print(issued);
   await write(io.stdout, `${issued.code}\n`);
   const { timeInWords } = await import('../../output/data-table.late.js');
   const names = issued.info_names?.join(', ') ?? 'everything';
-  await printMessage(
-    io,
-    `The code gives access to ${names} and expires ${timeInWords(issued.expires_at)}.`,
-  );
+  const expiry = timeInWords(issued.expires_at);
+  await printMessage(io, `The code gives access to ${names} and expires ${expiry}.`);
 }
 
 /** The error of a tenant that has no app; `null` for one that has. */

@@ -29,34 +29,42 @@ export async function issueCodes(
   context: CliContext,
   admin: Admin,
   options: IssueManyOptions,
-  wanted: Omit<NewCode, 'unionId'>,
+  code: Omit<NewCode, 'unionId'>,
   print: (codes: AsyncIterable<Code>) => Promise<void>,
 ): Promise<void> {
   const users = await readUsers(context, options);
   const failed: number[] = [];
   async function* issueAll(): AsyncGenerator<Code> {
-    for (let at = 0; at < users.length; at += batchSize) {
+    for (let start = 0; start < users.length; start += batchSize) {
       context.signal.throwIfAborted();
-      const batch = users.slice(at, at + batchSize);
-      const codes = await admin.issueCodes({
-        ...wanted,
-        unionIds: batch.map(({ unionId }) => unionId),
-      });
-      failed.push(...batch.filter((_, index) => codes[index] === null).map(({ line }) => line));
-      for (const code of codes) if (code !== null) yield code;
+      const batch = users.slice(start, start + batchSize);
+      const unionIds = batch.map(({ unionId }) => unionId);
+      const codes = await admin.issueCodes({ ...code, unionIds });
+      const unknown = batch.filter((_, index) => codes[index] === null);
+      failed.push(...unknown.map(({ line }) => line));
+      yield* codes.filter((issued) => issued !== null);
     }
   }
   await print(issueAll());
   if (failed.length === 0) return;
-  const named = failed.slice(0, maxNamed).join(', ') + (failed.length > maxNamed ? ', …' : '');
-  const lines = `${failed.length === 1 ? 'line' : 'lines'} ${named}`;
+  const share = `${failed.length} of ${formatRows(users.length)}`;
   throw new FailedRowsError(
-    `no such user in tenant ${quoteName(wanted.tenantCode)}, in ${failed.length} of ${formatRows(users.length)}: ${lines}`,
+    `no such user in tenant ${quoteName(code.tenantCode)}, in ${share}: ${listLines(failed)}`,
     { hint: 'The codes of all others were issued.' },
   );
 }
 
-/** The users of all rows. Throws an InvalidInputError with the number of a line that names none. */
+function listLines(lines: readonly number[]): string {
+  if (lines.length === 1) return `line ${lines[0]}`;
+  const named = `lines ${lines.slice(0, maxNamed).join(', ')}`;
+  return lines.length > maxNamed ? `${named}, …` : named;
+}
+
+/**
+ * The users of all rows.
+ *
+ * @throws InvalidInputError with the number of a line that names none
+ */
 async function readUsers(
   { io, signal }: CliContext,
   options: IssueManyOptions,

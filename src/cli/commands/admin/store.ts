@@ -13,7 +13,7 @@ import { readValue } from '../../io.js';
 import type { OutputStyle } from '../../output/style.js';
 import { databaseOption } from '../serve/database.js';
 
-/** A call of a command of `userinfo admin`. */
+/** An invocation of a command of `userinfo admin`. */
 export interface StoreInvocation<Options> extends Invocation<Options> {
   /** Opens the store until the command ends; only with `create` is a missing store created. */
   openStore(create?: true): Promise<Admin>;
@@ -64,8 +64,9 @@ export async function namedUser(
 
 /** JSON lines unless another format is asked for: there may be more items than fit into memory. */
 export function linesByDefault({ io, options, style }: Invocation): OutputStyle {
-  const isDefault = options.output === undefined && !io.env.USERINFO_OUTPUT;
-  return isDefault && style.format === 'table' ? { ...style, format: 'ndjson' } : style;
+  const isAsked = options.output !== undefined || Boolean(io.env.USERINFO_OUTPUT);
+  if (isAsked || style.format !== 'table') return style;
+  return { ...style, format: 'ndjson' };
 }
 
 /** A command that works on the store of `--database`. */
@@ -74,14 +75,14 @@ export function storeCommand<Options, Arguments extends unknown[]>({
   run,
   ...spec
 }: Omit<CommandSpec<Options, Arguments>, 'run'> & {
-  readonly run: (invocation: StoreInvocation<Options>, ...given: Arguments) => Promise<void>;
+  readonly run: (invocation: StoreInvocation<Options>, ...operands: Arguments) => Promise<void>;
 }): Declare {
   return command({
     ...spec,
     takes: (command, context) => (takes?.(command, context) ?? command).addOption(databaseOption()),
     run: async (
       invocation: Invocation<Options & { readonly database?: string }>,
-      ...given: Arguments
+      ...operands: Arguments
     ) => {
       let store: Admin | undefined;
       const openStore = async (create = false) => {
@@ -89,7 +90,7 @@ export function storeCommand<Options, Arguments extends unknown[]>({
         return store;
       };
       try {
-        await run({ ...invocation, openStore }, ...given);
+        await run({ ...invocation, openStore }, ...operands);
       } finally {
         await store?.close();
       }

@@ -1,4 +1,4 @@
-import { addAbortSignal } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import { openInput } from '../../../core/support/input-file.js';
@@ -8,6 +8,7 @@ import {
   announceWait,
   decodeInput,
   explainUnreadable,
+  type Io,
   inputName,
   printMessage,
   readValue,
@@ -130,12 +131,10 @@ export const declareUser = command({
  * @throws InvalidInputError with the number of the line, AbortError
  */
 async function putRecords({ io, signal }: CliContext, store: Admin, file: string): Promise<number> {
-  const cannotRead = (error: unknown) => {
-    throw explainUnreadable(error, inputName(file));
-  };
-  if (file === '-') await announceWait(io, 'records, one JSON object per line');
-  const opened = file === '-' ? Promise.resolve(io.stdin) : openInput(file, signal);
-  const input = await opened.catch(cannotRead);
+  const unreadable = (error: unknown) => explainUnreadable(error, inputName(file));
+  const input = await openRecords(io, file, signal).catch((error: unknown) => {
+    throw unreadable(error);
+  });
   addAbortSignal(signal, input);
   /** The line of the record that is checked. */
   let line: number | null = null;
@@ -150,7 +149,7 @@ async function putRecords({ io, signal }: CliContext, store: Admin, file: string
         line = null;
       }
     } catch (error) {
-      cannotRead(error);
+      throw unreadable(error);
     }
   }
   try {
@@ -163,4 +162,10 @@ async function putRecords({ io, signal }: CliContext, store: Admin, file: string
       cause: error,
     });
   }
+}
+
+async function openRecords(io: Io, file: string, signal: AbortSignal): Promise<Readable> {
+  if (file !== '-') return openInput(file, signal);
+  await announceWait(io, 'records, one JSON object per line');
+  return io.stdin;
 }

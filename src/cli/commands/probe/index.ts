@@ -60,7 +60,7 @@ async function runProbe(invocation: Invocation<ProbeOptions>): Promise<void> {
   const { save, saveProfile, unionId, pause } = options;
   const { signal } = context;
   if (save !== undefined && existsSync(save)) throw refusal(save, 'it exists');
-  const codes = await givenCodes(invocation);
+  const codes = await readCodes(invocation);
   const settings = await resolveDeployment(context, options);
   const { profile, platform: used } = settings;
   if (saveProfile && profile === null) {
@@ -117,16 +117,13 @@ async function runProbe(invocation: Invocation<ProbeOptions>): Promise<void> {
  * The codes of `--code`: an argument list shows what it holds to others on the machine, standard
  * input does not.
  */
-async function givenCodes({
-  context,
-  options: { code: given = [] },
-}: Invocation<ProbeOptions>): Promise<string[]> {
-  const texts = await Promise.all(
-    given.map((code) => (code === '-' ? readText(context, code) : code)),
-  );
-  const codes = texts.flatMap((text) => text.split('\n')).map((line) => line.trim());
-  const filled = codes.filter((code) => code !== '');
-  if (given.length === 0 || filled.length > 0) return filled;
+async function readCodes({ context, options }: Invocation<ProbeOptions>): Promise<string[]> {
+  const { code: values = [] } = options;
+  const texts: string[] = [];
+  for (const value of values) texts.push(value === '-' ? await readText(context, value) : value);
+  const lines = texts.flatMap((text) => text.split('\n')).map((line) => line.trim());
+  const codes = lines.filter((line) => line !== '');
+  if (values.length === 0 || codes.length > 0) return codes;
   throw new InvalidInputError('--code is empty: is the variable set?');
 }
 
@@ -138,30 +135,27 @@ async function announce(
   maxRequests: number,
 ): Promise<void> {
   const { host } = new URL(base_url.value);
-  const ofUser = [
-    ...(codes.length === 0 ? [] : ['- reads of a user with the codes of --code, until used up']),
-    ...(unionId === undefined
-      ? []
-      : [
-          `- two passbacks of ${key}=1.50 to the user of --union-id, and its removal, with copies`,
-          '- four passbacks that a correct platform refuses',
-        ]),
-  ];
-  await printMessage(
-    io,
-    `To ${host}, at most ${maxRequests} requests, one every ${options.pause} ms:`,
-  );
+  const aboutUser: string[] = [];
+  if (codes.length > 0) aboutUser.push('- reads of a user with the codes of --code, until used up');
+  if (unionId !== undefined) {
+    aboutUser.push(
+      `- two passbacks of ${key}=1.50 to the user of --union-id, and its removal, with copies`,
+      '- four passbacks that a correct platform refuses',
+    );
+  }
+  const pace = `one every ${options.pause} ms`;
+  await printMessage(io, `To ${host}, at most ${maxRequests} requests, ${pace}:`);
   await printMessage(io, '- reads of codes that were never issued, each with one fault');
-  for (const line of ofUser) await printMessage(io, line);
-  const isProduction = environment.value === 'production';
-  if (!isProduction && ofUser.length === 0) return;
-  await confirm(context, isProduction ? 'Send this to production?' : 'Send this?', options.yes);
+  for (const line of aboutUser) await printMessage(io, line);
+  if (environment.value === 'production')
+    await confirm(context, 'Send this to production?', options.yes);
+  else if (aboutUser.length > 0) await confirm(context, 'Send this?', options.yes);
 }
 
 async function saveFound(
   { context, io, options: { save, saveProfile } }: Invocation<ProbeOptions>,
   { profile }: Settings,
-  { found: platform, file }: ProbeResult,
+  { platform, file }: ProbeResult,
 ): Promise<void> {
   if (save !== undefined) {
     try {
@@ -170,10 +164,8 @@ async function saveFound(
       if (!isSystemError(error)) throw error;
       throw refusal(save, describeSystemError(error));
     }
-    await printMessage(
-      io,
-      `saved in ${quoteName(save)}: "userinfo serve --platform ${quoteWhereNeeded(save)}" answers so`,
-    );
+    const command = `userinfo serve --platform ${quoteWhereNeeded(save)}`;
+    await printMessage(io, `saved in ${quoteName(save)}: "${command}" answers so`);
   }
   if (!saveProfile || profile === null) return;
   await context.profiles.change((list) => updateProfile(list, profile, { platform }));

@@ -8,6 +8,7 @@ import {
   platformFields,
 } from '../../../core/platform/platform.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
+import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import {
   type ConstantAnswer,
   hasSameCode,
@@ -37,7 +38,7 @@ export interface ProbeResult {
   /** Where a service with the file would answer otherwise than the platform did. */
   readonly differences: readonly string[];
   /** The platform as it was found, and the rest as it was. */
-  readonly found: Platform;
+  readonly platform: Platform;
   /** The same as a file. */
   readonly file: PlatformFile;
 }
@@ -48,27 +49,32 @@ export interface ProbeResult {
  */
 export function conclude(evidence: Evidence, used: Platform, left: readonly string[]): ProbeResult {
   const learned = learn(evidence);
-  const found = platformOf(learned, used);
-  const breaks = findBreaks(evidence, found);
-  const doubts = [...doubtsOf(evidence), ...left];
-  const differences = differencesOf(learned.refusals, found);
-  return { learned, breaks, doubts, differences, found, file: formatPlatform(found) };
+  const platform = platformOf(learned, used);
+  return {
+    learned,
+    breaks: findBreaks(evidence, platform),
+    doubts: [...doubtsOf(evidence), ...left],
+    differences: differencesOf(learned.refusals, platform),
+    platform,
+    file: formatPlatform(platform),
+  };
 }
 
 /** The platform as it was found, and the rest as it was. */
 function platformOf({ fields }: Learned, used: Platform): Platform {
-  const found = { ...used, ...fields };
-  const { result_codes } = found;
-  if (result_codes === null || used.result_codes === null) return found;
-  return { ...found, result_codes: withUnseen(result_codes, used.result_codes) };
+  const platform = { ...used, ...fields };
+  const { result_codes } = platform;
+  if (result_codes === null || used.result_codes === null) return platform;
+  return { ...platform, result_codes: withUnseen(result_codes, used.result_codes) };
 }
 
 /** `2 of 15 refusals differ from this project; 9 of 17 points are known` */
 export function verdictOf({ learned: { refusals, points } }: ProbeResult): string {
   const clear = clearOf(refusals);
-  const known = points.filter(({ isFound }) => isFound).length;
-  const other = clear.filter((refusal) => !isOwn(refusal)).length;
-  return `${other} of ${clear.length} refusals differ from this project; ${known} of ${points.length} points are known`;
+  const different = clear.filter((refusal) => !isOwn(refusal));
+  const foundPoints = points.filter(({ isFound }) => isFound);
+  const refused = `${different.length} of ${clear.length} refusals differ from this project`;
+  return `${refused}; ${foundPoints.length} of ${points.length} points are known`;
 }
 
 /** Reasons why something may be wrong, or was not asked. */
@@ -93,40 +99,50 @@ function nameAnswer({ code, httpStatus }: Pick<Observation, 'code' | 'httpStatus
 function doubtOfSignatures(evidence: Evidence): string | null {
   if (areSignaturesAccepted(evidence)) return null;
   const advice = 'Correct that first ("userinfo doctor", "userinfo sign try"), or give a --code';
-  if (isSignAccepted(evidence))
-    return `an unknown code is answered like a wrong app_sign: its recipe may be wrong, or it is checked after the code. ${advice}`;
+  if (isSignAccepted(evidence)) {
+    const cause = 'its recipe may be wrong, or it is checked after the code';
+    return `an unknown code is answered like a wrong app_sign: ${cause}. ${advice}`;
+  }
   if ((evidence.faulty.get('wrongSign') ?? null) === null) return null;
-  return `an unknown code is answered like a wrong sign: the recipes or the secret may be wrong. ${advice}`;
+  const cause = 'the recipes or the secret may be wrong';
+  return `an unknown code is answered like a wrong sign: ${cause}. ${advice}`;
 }
 
 /** What settles a rule that is doubted. */
 const settles =
-  'A test deployment settles it ("userinfo sign try --save PROFILE"), or a captured request does ("userinfo sign solve --sample")';
+  'A test deployment settles it ("userinfo sign try --save PROFILE"), ' +
+  'or a captured request does ("userinfo sign solve --sample")';
 
 function doubtOfRule(evidence: Evidence): string | null {
   const parameters = unsignedParameters(evidence);
   if (parameters.length < 2) return null;
-  return `${parameters.join(' and ')} are answered like a wrong sign: the rule of sign misses parameters that a read may have. ${settles}`;
+  const cause = 'the rule of sign misses parameters that a read may have';
+  return `${parameters.join(' and ')} are answered like a wrong sign: ${cause}. ${settles}`;
 }
 
 function doubtOfTable(evidence: Evidence): string | null {
   const { code, seen } = evidence.control;
   const { known } = seen[0];
   if (known === undefined || known === 'codeNotValid' || !isSignAccepted(evidence)) return null;
-  return `a right request with an unknown code is answered ${code}, which means ${known} to the profile: see "userinfo doctor"`;
+  const meaning = `which means ${known} to the profile: see "userinfo doctor"`;
+  return `a right request with an unknown code is answered ${code}, ${meaning}`;
 }
 
 function doubtOfClock({ aheadBy }: Evidence): string | null {
-  if (Math.abs(aheadBy) < 30) return null;
-  return `the clocks differ by ${Math.abs(aheadBy)} s: timestamps were sent by that of the platform`;
+  const seconds = Math.abs(aheadBy);
+  if (seconds < 30) return null;
+  return `the clocks differ by ${seconds} s: timestamps were sent by that of the platform`;
 }
+
+const likeWrongSign = 'It is answered like a wrong sign: the rule of sign may not fit a passback.';
 
 function doubtOfPassbacks({ written, faulty, control }: Evidence): string | null {
   if (written === null || isCarriedOut(written)) return null;
-  const refused = `the passback was refused (${nameAnswer(written)}), so nothing is known of passbacks`;
+  const answer = nameAnswer(written);
+  const refused = `the passback was refused (${answer}), so nothing is known of passbacks`;
   const wrongSign = faulty.get('wrongSign') ?? null;
   if (hasSameCode(written, wrongSign) && !saysTheSame(wrongSign, control))
-    return `${refused}. It is answered like a wrong sign: the rule of sign may not fit a passback. ${settles}`;
+    return `${refused}. ${likeWrongSign} ${settles}`;
   return `${refused}: see whether --union-id is right, and the app may pass back`;
 }
 
@@ -137,33 +153,46 @@ function doubtOfPace({ throttled }: Evidence): string | null {
   const limited = throttled.filter(({ saysTooMany }) => saysTooMany);
   if (limited.length > 0)
     return `the platform throttles (${names(limited)}): a longer --pause avoids it`;
-  return `some requests were answered by ${names(throttled)} for a time, without HTTP 429 or Retry-After: a limit of the rate, which a longer --pause avoids, or a fault of the platform`;
+  const answers = `some requests were answered by ${names(throttled)} for a time`;
+  const causes = 'a limit of the rate, which a longer --pause avoids, or a fault of the platform';
+  return `${answers}, without HTTP 429 or Retry-After: ${causes}`;
 }
 
 function doubtOfEnd({ stopped }: Evidence): string | null {
   if (stopped === null) return null;
   if (stopped.instead === null)
     return 'stopped: the announced number of requests is used up. What was not asked is not known';
-  return `stopped: the platform throttles or blocks: it answers all with ${nameAnswer(stopped.instead)} now, which may mean tooManyRequests. What was not asked is not known: probe again later, with a longer --pause`;
+  const answers = `it answers all with ${nameAnswer(stopped.instead)} now`;
+  const advice = 'What was not asked is not known: probe again later, with a longer --pause';
+  return `stopped: the platform throttles or blocks: ${answers}, which may mean tooManyRequests. ${advice}`;
 }
 
 /** What stays, or may stay, with a user, and what removes it. */
 export function describeLeft({ key, state, refusal }: LeftKey, profile: string | null): string {
   const flag = profile === null ? '' : ` -p ${quoteWhereNeeded(profile)}`;
   const command = `userinfo passback ${quoteWhereNeeded(`${key}:=null`)} --union-id ID${flag}`;
+  const isLeft = `${key} is left with the user`;
+  const mayBeLeft = `${key} may be left`;
+  const ask = 'Ask the operator to remove it';
   switch (state) {
     case 'not removed':
-      return `${key} is left with the user, or may be: its removal was not carried out. Remove it: ${command}`;
-    case 'null refused':
-      return `${key} is left with the user: the platform refused null for it (${refusal === null ? '' : nameAnswer(refusal)}). Ask the operator to remove it`;
+      return `${isLeft}, or may be: its removal was not carried out. Remove it: ${command}`;
+    case 'null refused': {
+      const answer = refusal === null ? '' : nameAnswer(refusal);
+      return `${isLeft}: the platform refused null for it (${answer}). ${ask}`;
+    }
     case 'still read':
-      return `${key} is left with the user: the platform accepted null for it, and keeps it. Ask the operator to remove it`;
-    case 'not read back':
-      return `${key} may be left with the user: the platform accepted null for it, but no read shows that it is gone. A further --code would`;
+      return `${isLeft}: the platform accepted null for it, and keeps it. ${ask}`;
+    case 'not read back': {
+      const unseen = 'but no read shows that it is gone. A further --code would';
+      return `${mayBeLeft} with the user: the platform accepted null for it, ${unseen}`;
+    }
     case 'reserved':
-      return `${key} may be left in the user's record: the platform did not refuse the reserved key. Ask the operator to remove it`;
-    case 'with another user':
-      return `${key} may be left with another user: the platform did not refuse a passback that names none. Ask the operator which user it was`;
+      return `${mayBeLeft} in the user's record: the platform did not refuse the reserved key. ${ask}`;
+    case 'with another user': {
+      const cause = 'the platform did not refuse a passback that names none';
+      return `${mayBeLeft} with another user: ${cause}. Ask the operator which user it was`;
+    }
   }
 }
 
@@ -181,12 +210,10 @@ export function probeRecord(result: ProbeResult): object {
       msg: answer?.msg ?? null,
       unclear,
     })),
-    points: learned.points.map(({ field, isFound, detail }) => ({
-      field,
-      found: isFound,
-      ...(isFound && { value: learned.fields[field] ?? null }),
-      detail,
-    })),
+    points: learned.points.map(({ field, isFound, detail }) => {
+      const value = isFound ? (learned.fields[field] ?? null) : undefined;
+      return withoutUndefined({ field, found: isFound, value, detail });
+    }),
     breaks,
     doubts,
     differences,
@@ -201,7 +228,8 @@ export function probeTables(
 ): object {
   const { fields, points, refusals } = learned;
   const isShown = ({ field, isFound }: Point) => isWhole || (isFound && !isUsual(field, fields));
-  const unknown = isWhole ? [] : points.filter(({ isFound }) => !isFound);
+  // The complete table of the points has them, too.
+  const unknown = points.filter(({ isFound }) => !isFound && !isWhole);
   const tables = {
     'refusals (§7)': refusals
       .filter((refusal) => isWhole || refusal.unclear !== null || !isOwn(refusal))
@@ -225,36 +253,38 @@ function isOwn({ means, answer }: Refusal): boolean {
 }
 
 function isUsual(field: keyof Platform, fields: Partial<Platform>): boolean {
-  return (
-    !(field in fields) ||
-    JSON.stringify(fields[field]) === JSON.stringify(platformFields[field].default)
-  );
+  if (!(field in fields)) return true;
+  return JSON.stringify(fields[field]) === JSON.stringify(platformFields[field].default);
 }
 
 function refusalRow({ request, means, answer, unclear }: Refusal) {
   const usual = ownCode(means);
-  const parts = [answer === null ? null : showAnswer(answer), unclear];
+  const parts: string[] = [];
+  if (answer !== null) parts.push(showAnswer(answer));
+  if (unclear !== null) parts.push(unclear);
   return {
     request,
     default: `${usual}, HTTP ${httpStatusOf(usual)}`,
-    platform: parts.filter((part) => part !== null).join(', '),
+    platform: parts.join(', '),
   };
 }
 
 /** `1006 "code error", HTTP 200` */
 function showAnswer({ code, msg, httpStatus, seen: [first] }: ConstantAnswer): string {
-  const text = first.asked.isPersonal ? null : (msg ?? first.text);
-  const shown = text ? `${code ?? ''} "${text}"`.trimStart() : code;
-  return shown === null ? `HTTP ${httpStatus}` : `${shown}, HTTP ${httpStatus}`;
+  const parts: string[] = [];
+  if (code !== null) parts.push(String(code));
+  const text = msg ?? first.text;
+  if (text && !first.asked.isPersonal) parts.push(`"${text}"`);
+  const status = `HTTP ${httpStatus}`;
+  return parts.length === 0 ? status : `${parts.join(' ')}, ${status}`;
 }
 
 function pointRow({ field, isFound, detail }: Point, fields: Partial<Platform>) {
   const isLong = field === 'signing' || field === 'result_codes';
-  const show = (value: unknown) => (isLong ? '' : JSON.stringify(value));
-  const found = [show(fields[field]), detail].filter(Boolean).join(': ');
-  return {
-    field,
-    default: isLong ? 'those of this project' : show(platformFields[field].default),
-    platform: isFound ? found : `not known: ${detail}`,
-  };
+  const platform = isFound ? detail : `not known: ${detail}`;
+  if (isLong) return { field, default: 'those of this project', platform };
+  const shown = { field, default: JSON.stringify(platformFields[field].default) };
+  if (!isFound) return { ...shown, platform };
+  const value = [JSON.stringify(fields[field]), detail].filter(Boolean).join(': ');
+  return { ...shown, platform: value };
 }

@@ -96,16 +96,30 @@ async function readSecretsOf(
   name: 'USERINFO_ADMIN_TOKEN' | 'USERINFO_MASTER_KEY',
   what: string,
 ): Promise<Secret[]> {
-  const [text, file] = [env[name], env[`${name}_FILE`]];
-  if (!text && !file) return [];
-  const from = text ? name : `the file ${quoteName(file ?? '')}`;
-  const given = (text || (await readNamedFile(file ?? '', from))).trim();
-  if (given === '') {
-    throw new InvalidInputError(`${from} holds no secret`, {
-      hint: `Without one, unset ${text ? name : `${name}_FILE`}.`,
+  const text = env[name];
+  if (text) return splitSecrets(text, { label: name, variable: name, what });
+  const variable = `${name}_FILE`;
+  const file = env[variable];
+  if (!file) return [];
+  const label = `the file ${quoteName(file)}`;
+  return splitSecrets(await readNamedFile(file, label), { label, variable, what });
+}
+
+/** `label` names the source in messages, `variable` is the one that is set, `what` is one secret. */
+function splitSecrets(
+  text: string,
+  names: { readonly label: string; readonly variable: string; readonly what: string },
+): Secret[] {
+  const { label, variable, what } = names;
+  if (text.trim() === '') {
+    throw new InvalidInputError(`${label} holds no secret`, {
+      hint: `Without one, unset ${variable}.`,
     });
   }
-  const parts = given.split(',').flatMap((part) => part.trim().split(/\s+/));
+  const parts = text
+    .trim()
+    .split(',')
+    .flatMap((part) => part.trim().split(/\s+/));
   // As of "$NEW,$OLD" where a variable is not set: the old key, or none, would encrypt.
   if (parts.includes('')) {
     throw new InvalidInputError(`${what} is missing before or after a comma`, {

@@ -73,26 +73,28 @@ export async function prepareDemo(
 ): Promise<string[]> {
   const { app_secret: value, ...app } = await freshCredentials(admin);
   const values = { ...app, base_url: url, secret: { kind: 'file', value } } as const;
-  const before = (await context.profiles.load()).profiles.get(demoProfile)?.base_url ?? url;
-  await context.profiles.change((list) =>
-    list.profiles.has(demoProfile)
-      ? updateProfile(list, demoProfile, { ...values, platform: null })
-      : addProfile(list, { name: demoProfile, environment: 'test', ...values }),
-  );
-  const { tenantCode } = demoApp;
-  const code = await codeToTry(admin, database);
+  const { profiles } = await context.profiles.load();
+  const urlBefore = profiles.get(demoProfile)?.base_url ?? url;
+  await context.profiles.change((list) => {
+    if (list.profiles.has(demoProfile))
+      return updateProfile(list, demoProfile, { ...values, platform: null });
+    return addProfile(list, { name: demoProfile, environment: 'test', ...values });
+  });
+  const lines: string[] = [];
+  if (urlBefore !== url)
+    lines.push(`profile "${demoProfile}" was of ${urlBefore}, and is of ${url} now.`);
+  const unionIds = users.map(({ union_id }) => union_id).join(' and ');
+  const content = `tenant ${demoApp.tenantCode} with users ${unionIds}, app ${appKey}`;
   const passback = `userinfo passback acme_level=gold --union-id ${demoUser.union_id} -p ${demoProfile}`;
-  return [
-    ...(before === url ? [] : [`profile "${demoProfile}" was of ${before}, and is of ${url} now.`]),
-    `demo: tenant ${tenantCode} with users ${users.map(({ union_id }) => union_id).join(' and ')}, app ${appKey}` +
-      ` in profile "${demoProfile}". Try in another terminal:`,
-    `  userinfo read ${code} -p ${demoProfile}`,
+  lines.push(
+    `demo: ${content} in profile "${demoProfile}". Try in another terminal:`,
+    `  userinfo read ${await codeToTry(admin, database)} -p ${demoProfile}`,
     `  ${passback}`,
     `  USERINFO_APP_SECRET=${appKey} ${passback}  # refused: see why on the page`,
-    ...(page === false
-      ? []
-      : [`and open ${url} in a browser: it shows each request, and why one is refused.`]),
-  ];
+  );
+  if (page !== false)
+    lines.push(`and open ${url} in a browser: it shows each request, and why one is refused.`);
+  return lines;
 }
 
 /** Creates the app after its users, or rotates its secret: no operation returns the current one. */
@@ -108,10 +110,13 @@ async function freshCredentials(admin: AdminOperations): Promise<AppCredentials>
 
 /** No other command can reach a store in memory: its code is issued here, for unlimited use. */
 async function codeToTry(admin: AdminOperations, database: string | undefined): Promise<string> {
-  const user = { tenantCode: demoApp.tenantCode, unionId: demoUser.union_id };
-  if (database === ':memory:') {
-    return (await admin.issueCode({ ...user, ttlSeconds: codeTtlSeconds, uses: 'unlimited' })).code;
+  const { tenantCode } = demoApp;
+  const unionId = demoUser.union_id;
+  if (database !== ':memory:') {
+    const flags = `--tenant-code ${tenantCode} --union-id ${unionId}${databaseFlag(database)}`;
+    return `"$(userinfo admin code issue ${flags})"`;
   }
-  const issue = `userinfo admin code issue --tenant-code ${user.tenantCode} --union-id ${user.unionId}`;
-  return `"$(${issue}${databaseFlag(database)})"`;
+  const bounds = { ttlSeconds: codeTtlSeconds, uses: 'unlimited' } as const;
+  const { code } = await admin.issueCode({ tenantCode, unionId, ...bounds });
+  return code;
 }

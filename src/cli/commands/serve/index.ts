@@ -5,7 +5,8 @@ import manifest from '../../../../package.json' with { type: 'json' };
 import { isLoopback, parseBaseUrl, urlHost } from '../../../core/contract/base-url.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import { formatPlatform } from '../../../core/platform/platform.js';
-import type { Log, ServiceOptions } from '../../../service/index.js';
+import { withoutUndefined } from '../../../core/support/without-undefined.js';
+import type { Log, Service, ServiceOptions } from '../../../service/index.js';
 import { type CliContext, command, type Invocation } from '../../command.js';
 import {
   parseCount,
@@ -125,10 +126,11 @@ function settings(): Option[] {
  * platforms set.
  */
 function withVariable(option: Option): Option {
-  const own = `USERINFO_${option.name().replaceAll('-', '_').toUpperCase()}`;
-  const names = option.name() === 'port' ? [own, 'PORT'] : [own];
-  const name = option.required ? names.find((one) => process.env[one]) : undefined;
-  return name === undefined ? option : option.env(name);
+  if (!option.required) return option;
+  const names = [`USERINFO_${option.name().replaceAll('-', '_').toUpperCase()}`];
+  if (option.name() === 'port') names.push('PORT');
+  const variable = names.find((name) => process.env[name]);
+  return variable === undefined ? option : option.env(variable);
 }
 
 function parsePort(text: string): number {
@@ -145,68 +147,82 @@ const drainMs = 1000;
 const maxUnreadLog = 1_048_576;
 
 /** Serves until the signal aborts. */
-async function runServe(context: CliContext, given: ServeOptions): Promise<void> {
-  const database = namedDatabase(given.database, context.io.env);
-  const { page = pageOf(context.io.env), migrate } = given;
-  const options = {
-    ...given,
-    migrate: migrate && mayMigrate(context.io.env),
-    ...(database !== undefined && { database }),
-    ...(page !== undefined && { page }),
-  };
+async function runServe(context: CliContext, flags: ServeOptions): Promise<void> {
+  const { io, signal } = context;
+  const options = withVariables(flags, io.env);
   refuseUnfit(options);
-  const { io } = context;
-  const { createLog, createService, StartError } = await import('../../../service/index.js');
-  const log = droppingLog(
-    createLog({
-      format: options.logFormat,
-      level: options.logLevel,
-      write: (line) => io.stderr.write(`${line}\n`),
-      now: Date.now,
-    }),
-    io.stderr,
-  );
+  const { createLog } = await import('../../../service/index.js');
+  const write = (line: string) => io.stderr.write(`${line}\n`);
+  const { logFormat: format, logLevel: level } = options;
+  const log = droppingLog(createLog({ format, level, write, now: Date.now }), io.stderr);
   const tokens = await adminTokens(io.env);
   if (tokens.length > 0 && options.adminPort === undefined) {
     throw new InvalidInputError('USERINFO_ADMIN_TOKEN is for the admin port', {
       hint: 'Add --admin-port <number>.',
     });
   }
-  const platform = options.platform ? await readPlatform(context, options.platform) : null;
-  const demo = options.demo ? await import('./demo.late.js') : null;
+  const platform = options.platform ? await readPlatform(context, options.platform) : undefined;
+  const demo = options.demo ? await import('./demo.late.js') : undefined;
   await demo?.checkDemoProfile(context);
-  const service = await createService({
-    ...settingsOf(options),
-    adminTokens: tokens,
-    ...(platform && { platform: formatPlatform(platform) }),
-    ...(await chooseStore(options.database, io.env, options.migrate)),
-    create: options.migrate,
-    upgrade: options.migrate,
-    log,
-  }).catch((error: unknown) => {
-    throw error instanceof StartError && error.code === 'OLD_SCHEMA'
-      ? new StartError(error.message, {
-          code: error.code,
-          hint: 'Update it:',
-          commands: [`userinfo admin migrate${databaseFlag(given.database)}`],
-        })
-      : error;
-  });
+  const service = await startService(
+    withoutUndefined({
+      ...settingsOf(options),
+      adminTokens: tokens,
+      platform: platform && formatPlatform(platform),
+      ...(await chooseStore(options.database, io.env, options.migrate)),
+      create: options.migrate,
+      upgrade: options.migrate,
+      log,
+    }),
+    flags.database,
+  );
   const { countEvents } = await import('../../../service/metrics.js');
   const report = countEvents(log, manifest.version);
   endWhenUnhandled((problem) => report({ event: 'fault', problem }), service.close);
-  context.signal.addEventListener('terminate', (event) => {
+  signal.addEventListener('terminate', (event) => {
     event.preventDefault();
     void service.close();
   });
   try {
     const lines = (await demo?.prepareDemo(context, service, options)) ?? [];
     // JSON logs are read by programs, which need no introduction.
-    if (options.logFormat === 'pretty')
-      for (const line of lines) await printMessage(context.io, line);
-    if (!context.signal.aborted) await once(context.signal, 'abort');
+    if (format === 'pretty') for (const line of lines) await printMessage(io, line);
+    if (!signal.aborted) await once(signal, 'abort');
   } finally {
     await service.close();
+  }
+}
+
+/** The options of the command line, with those that variables set. */
+function withVariables(flags: ServeOptions, env: Io['env']): ServeOptions {
+  const { page = pageOf(env), migrate } = flags;
+  return withoutUndefined({
+    ...flags,
+    database: namedDatabase(flags.database, env),
+    page,
+    migrate: migrate && mayMigrate(env),
+  });
+}
+
+/**
+ * Starts the service; `database` is that of `--database`.
+ *
+ * @throws StartError with the command that updates an older schema
+ */
+async function startService(
+  options: ServiceOptions,
+  database: string | undefined,
+): Promise<Service> {
+  const { createService, StartError } = await import('../../../service/index.js');
+  try {
+    return await createService(options);
+  } catch (error) {
+    if (!(error instanceof StartError) || error.code !== 'OLD_SCHEMA') throw error;
+    throw new StartError(error.message, {
+      code: error.code,
+      hint: 'Update it:',
+      commands: [`userinfo admin migrate${databaseFlag(database)}`],
+    });
   }
 }
 
@@ -247,12 +263,10 @@ function refuseUnfit({ host, port, adminPort, demo }: ServeOptions): void {
     });
   }
   if (demo && !isLoopback(urlHost(host))) {
-    throw new InvalidInputError(
-      `--demo only works on this machine, not on ${JSON.stringify(host)}`,
-      {
-        hint: 'Leave --host out.',
-      },
-    );
+    const address = JSON.stringify(host);
+    throw new InvalidInputError(`--demo only works on this machine, not on ${address}`, {
+      hint: 'Leave --host out.',
+    });
   }
 }
 

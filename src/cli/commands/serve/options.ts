@@ -48,29 +48,29 @@ export interface ServeOptions
   readonly demo?: boolean;
 }
 
-/** The faults of `--fault`, each with its parser. */
-const readers: Readonly<Record<string, (text: string) => Faults>> = {
-  latency: (text) => ({ latencyMs: parseSpan(text) }),
-  ...Object.fromEntries(
-    Object.entries(exclusiveFaults).map(([field, name]) => [
-      name,
-      (text: string) => ({ [field]: parseShare(text) }),
-    ]),
-  ),
-  skew: (text) => ({ skewSeconds: parseSkew(text) }),
-  seed: (text) => ({ seed: parseCount(text) }),
-};
+type ParseFault = (text: string) => Faults;
+
+/** The parsers of the faults of `--fault`, by name. */
+const faultParsers = new Map<string, ParseFault>([
+  ['latency', (text) => ({ latencyMs: parseSpan(text) })],
+  ...Object.entries(exclusiveFaults).map(([field, name]): [string, ParseFault] => [
+    name,
+    (text) => ({ [field]: parseShare(text) }),
+  ]),
+  ['skew', (text) => ({ skewSeconds: parseSkew(text) })],
+  ['seed', (text) => ({ seed: parseCount(text) })],
+]);
 
 /**
- * Parses faults such as `latency=200ms..2s,error=5%,reset=1%,skew=400s,drop-after-commit=1%,seed=7`.
+ * Parses the faults of `--fault`, such as `latency=200ms..2s,error=5%,reset=1%,skew=400s,drop-after-commit=1%,seed=7`.
  */
 export function parseFaults(text: string): Faults {
   let faults: Faults = {};
   for (const part of text.split(',')) {
     const [name = '', value = ''] = part.split('=');
-    const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
-    if (read === undefined || value === '') throw new InvalidArgumentError(faultsInWords);
-    faults = { ...faults, ...read(value) };
+    const parse = faultParsers.get(name);
+    if (parse === undefined || value === '') throw new InvalidArgumentError(faultsInWords);
+    faults = { ...faults, ...parse(value) };
   }
   if (sharesOf(faults).reduce((sum, { share }) => sum + share, 0) <= 1) return faults;
   throw new InvalidArgumentError(
@@ -79,30 +79,32 @@ export function parseFaults(text: string): Faults {
 }
 
 const faultsInWords =
-  'The faults are latency=200ms..2s, skew=400s, and as shares of the requests error=5%, reset=1%, ' +
-  'drop-after-commit=1%; seed=7 repeats them. To limit the rate, use --rate-limit.';
+  'The faults are latency=200ms..2s, skew=400s, and as shares of the requests ' +
+  'error=5%, reset=1%, drop-after-commit=1%; seed=7 repeats them. ' +
+  'To limit the rate, use --rate-limit.';
 
 const sizeUnits = { '': 1, KiB: 1024, MiB: 1024 ** 2 } as const;
 
 /** Parses a size such as `65536`, `512KiB` or `1MiB` into bytes. */
 export function parseSize(text: string): number {
-  const found = /^([1-9]\d{0,8})(|KiB|MiB)$/.exec(text);
-  if (found !== null) return Number(found[1]) * sizeUnits[found[2] as keyof typeof sizeUnits];
+  const [, number, unit] = /^([1-9]\d{0,8})(|KiB|MiB)$/.exec(text) ?? [];
+  if (number !== undefined) return Number(number) * sizeUnits[unit as keyof typeof sizeUnits];
   throw new InvalidArgumentError('Write it as 65536, 512KiB or 1MiB.');
 }
 
 /** `5%`, as 0.05 */
 function parseShare(text: string): number {
-  const found = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text);
-  const share = found === null ? Number.NaN : Number(found[1]) / 100;
+  const [, percent] = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text) ?? [];
+  const share = Number(percent) / 100;
   if (share <= 1) return share;
   throw new InvalidArgumentError('Write a percentage as 5%.');
 }
 
-/** `200ms..2s`, or one duration for every request */
+/** `200ms..2s`, or one duration for every request. Milliseconds. */
 function parseSpan(text: string): { min: number; max: number } {
   const [first = '', last = first] = text.split('..');
-  const [min, max] = [parseDuration(first), parseDuration(last)];
+  const min = parseDuration(first);
+  const max = parseDuration(last);
   if (min <= max) return { min, max };
   throw new InvalidArgumentError('Write a range as 200ms..2s.');
 }
