@@ -33,7 +33,8 @@ interface ExportSource {
 
 /**
  * The rule, or the pair of rules, as a file of a language: a function a signature, which takes
- * method, URL, parameters, body and the secret. The file never contains a secret.
+ * method, URL, parameters, body and the secret; for a pair one more, which makes a whole signed
+ * request of an operation. The file never contains a secret.
  *
  * @throws RecipeError for a module
  */
@@ -42,8 +43,7 @@ export function exportRule(
   name: LanguageName,
   source: ExportSource,
 ): string {
-  const language = languages[name];
-  return new Writer(name).rules(rulesOf(signing), comment(language, origin(source)));
+  return exportFunctions(recipesOf(signing), name, source);
 }
 
 /**
@@ -57,7 +57,7 @@ export function exportTest(
   name: LanguageName,
   source: ExportSource,
 ): string {
-  rulesOf(signing); // refuses a module
+  recipesOf(signing); // refuses a module
   const header = comment(languages[name], [...origin(source), `Run: ${languages[name].run}`]);
   const requests = signing.kind === 'one' ? [] : requestsOf(signing.signers);
   return new Writer(name).test(casesOf(signing), requests, header);
@@ -78,17 +78,17 @@ export function exportFunctions(
 }
 
 /** @throws RecipeError where a module signs */
-function rulesOf(signing: SigningChoice): ExportedRule[] {
-  const recipes: Readonly<Record<string, Recipe | null>> =
-    signing.kind === 'one' ? { sign: signing.recipe } : signing.recipes;
-  return Object.entries(recipes).map(([name, recipe]) => {
-    if (recipe !== null) return ruleOf(name, recipe);
+function recipesOf(signing: SigningChoice): Readonly<Record<string, Recipe>> {
+  const recipes = signing.kind === 'one' ? { sign: signing.recipe } : signing.recipes;
+  const given = Object.entries(recipes).map(([name, recipe]) => {
+    if (recipe !== null) return [name, recipe] as const;
     throw new RecipeError(
       name,
       'is signed by a module, which is a program and no recipe',
       'Translate the module by hand.',
     );
   });
+  return Object.fromEntries(given);
 }
 
 function ruleOf(name: string, recipe: Recipe): ExportedRule {

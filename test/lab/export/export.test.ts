@@ -10,6 +10,7 @@ import {
   type LanguageName,
   languageNames,
 } from '../../../src/core/signing/digest-algorithms.js';
+import { textEncodings } from '../../../src/core/signing/encodings.js';
 import { defaultRecipes, presets } from '../../../src/core/signing/presets.js';
 import {
   paramsPlaces,
@@ -126,6 +127,23 @@ const placed: readonly Rule[] = paramsPlaces.map((from) => ({
   })),
 }));
 
+const ascii = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
+/** Each encoding, of each character of ASCII and of others, in a parameter and in a token. */
+const encodings: readonly Rule[] = textEncodings.map((encode) => ({
+  recipe: parseRecipe({
+    message: ['$params', encode === 'none' ? '$param:v' : `$param:v.${encode}`],
+    params: { encode },
+    steps: ['md5'],
+  }),
+  calls: [ascii, '张三 ä\u00a0€😀', ''].map((text) => ({
+    request: requestOf([
+      [text || 'n', text],
+      ['v', text],
+    ]),
+    secret: '',
+  })),
+}));
+
 /**
  * What some languages take for a variable in a text, beside a character that is escaped there; a
  * name in another.
@@ -233,6 +251,7 @@ const groups: Readonly<Record<string, (language: LanguageName) => readonly Rule[
     repeated,
     dollars,
     ...placed,
+    ...encodings,
     ...[token, allDigests(language), ...randomFor(language)].map(withRandomCalls),
   ],
 };
