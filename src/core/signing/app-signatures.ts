@@ -49,7 +49,11 @@ export type SignaturePair = Pair<Signature>;
 /** Both signatures with their stages, the secret masked; see `Explanation`. */
 export type ExplanationPair = Pair<Explanation>;
 
-/** @throws RecipeError for an invalid recipe */
+/**
+ * Compiles the recipes of an app; `field` is the path of both, for error messages.
+ *
+ * @throws RecipeError for an invalid recipe
+ */
 export function compileRecipes(recipes: SigningRecipes, field = ''): Signers {
   return {
     app_sign: compileRecipe(recipes.app_sign, fieldPath(field, 'app_sign')),
@@ -75,11 +79,13 @@ export function signBoth(
   secret: Secret,
 ): Digests | PromiseLike<Digests> {
   const signRest = (app_sign: Digests['app_sign']) => {
-    const sign = signers.sign.sign(withAppSign(forSign(request), app_sign.digest), secret);
-    return isPromise(sign) ? sign.then((sign) => ({ app_sign, sign })) : { app_sign, sign };
+    const signed = signers.sign.sign(withAppSign(forSign(request), app_sign.digest), secret);
+    if (isPromise(signed)) return signed.then((sign) => ({ app_sign, sign }));
+    return { app_sign, sign: signed };
   };
   const appSign = signers.app_sign.sign(forAppSign(request), secret);
-  return isPromise(appSign) ? appSign.then(signRest) : signRest(appSign);
+  if (isPromise(appSign)) return appSign.then(signRest);
+  return signRest(appSign);
 }
 
 /** Explains what `signBoth` does. A non-empty `app_sign` of the request is kept. */
@@ -89,19 +95,20 @@ export function explainBoth(
   secret: Secret,
 ): ExplanationPair {
   const app_sign = signers.app_sign.explain(forAppSign(request), secret);
-  const seen = paramOf(request, 'app_sign') ? request : withAppSign(request, app_sign.digest);
-  return { app_sign, sign: signers.sign.explain(forSign(seen), secret) };
+  const hasAppSign = Boolean(paramOf(request, 'app_sign'));
+  const complete = hasAppSign ? request : withAppSign(request, app_sign.digest);
+  return { app_sign, sign: signers.sign.explain(forSign(complete), secret) };
 }
 
+/** The request with this `app_sign`: in the place of the one that it has, else as the last one. */
 export function withAppSign(request: SignableRequest, digest: string): SignableRequest {
   const params = [...request.params];
-  const place = params.findIndex((param) => param[0] === 'app_sign');
-  params[place < 0 ? params.length : place] = ['app_sign', digest];
+  const index = params.findIndex(([name]) => name === 'app_sign');
+  if (index < 0) params.push(['app_sign', digest]);
+  else params[index] = ['app_sign', digest];
   const { query } = request;
-  const inQuery = query !== undefined && {
-    query: withQueryValue(query, 'app_sign', digest, place < 0),
-  };
-  return { ...request, params, ...inQuery };
+  if (query === undefined) return { ...request, params };
+  return { ...request, params, query: withQueryValue(query, 'app_sign', digest, index < 0) };
 }
 
 /**
@@ -137,6 +144,7 @@ export type SigningChoice =
   | { readonly kind: 'one'; readonly signer: Signer; readonly recipe: Recipe }
   | SignerPair;
 
+/** The signers of both signatures, and the recipes that they were made of. */
 export interface SignerPair {
   readonly kind: 'pair';
   readonly signers: Signers;

@@ -1,5 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
 
+/** The digest algorithms of recipes. */
 export const algorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'] as const;
 export type Algorithm = (typeof algorithms)[number];
 
@@ -17,6 +18,7 @@ export interface AlgorithmFacts {
   readonly names: Readonly<Record<LanguageName, NamesInLanguage>>;
 }
 
+/** The facts of each algorithm. */
 export const algorithmFacts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
   md5: {
     title: 'MD5',
@@ -86,9 +88,8 @@ export function digestText(
   output: Output,
   key: Buffer | null = null,
 ): string {
-  return output === 'HEX'
-    ? digest(algorithm, data, 'hex', key).toUpperCase()
-    : digest(algorithm, data, output, key);
+  if (output === 'HEX') return digest(algorithm, data, 'hex', key).toUpperCase();
+  return digest(algorithm, data, output, key);
 }
 
 /** @internal A digest, or an HMAC where there is a key, as bytes. */
@@ -97,9 +98,8 @@ export function digestBytes(
   data: string | Buffer,
   key: Buffer | null,
 ): Buffer {
-  return key === null
-    ? hash(algorithm, data, 'buffer')
-    : createHmac(algorithm, key).update(data).digest();
+  if (key === null) return hash(algorithm, data, 'buffer');
+  return createHmac(algorithm, key).update(data).digest();
 }
 
 /** The length of a digest in characters. */
@@ -113,7 +113,6 @@ function digest(
   encoding: 'hex' | 'base64' | 'base64url',
   key: Buffer | null,
 ): string {
-  return key === null
-    ? hash(algorithm, data, encoding)
-    : createHmac(algorithm, key).update(data).digest(encoding);
+  if (key === null) return hash(algorithm, data, encoding);
+  return createHmac(algorithm, key).update(data).digest(encoding);
 }

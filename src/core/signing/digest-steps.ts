@@ -20,11 +20,14 @@ export interface KeyedMessage {
   readonly tokens: readonly Token[];
 }
 
+/** A keyed message, with the tokens that it needs. */
 export function keyedMessage(parts: Omit<KeyedMessage, 'tokens'>): KeyedMessage {
   const { message, steps, key } = parts;
-  const ofSteps = steps.flatMap((step) => ('template' in step ? step.template.tokens : []));
+  const tokens = [...message.tokens];
+  for (const step of steps) if ('template' in step) tokens.push(...step.template.tokens);
   const usesKey = steps.some((step) => step.kind === 'digest' && step.hmac);
-  return { ...parts, tokens: [...message.tokens, ...ofSteps, ...(usesKey ? key.tokens : [])] };
+  if (usesKey) tokens.push(...key.tokens);
+  return { ...parts, tokens };
 }
 
 /** The inputs of the steps besides the message. */
@@ -50,9 +53,8 @@ function runStep(step: Step, data: string | Buffer, inputs: StepInputs): string 
   switch (step.kind) {
     case 'digest': {
       const key = step.hmac ? inputs.key() : null;
-      return step.format === 'raw'
-        ? digestBytes(step.algorithm, data, key)
-        : digestText(step.algorithm, data, step.format, key);
+      if (step.format === 'raw') return digestBytes(step.algorithm, data, key);
+      return digestText(step.algorithm, data, step.format, key);
     }
     case 'append':
       return concat(data, inputs.text(step.template));
@@ -64,13 +66,13 @@ function runStep(step: Step, data: string | Buffer, inputs: StepInputs): string 
 }
 
 function concat(a: string | Buffer, b: string | Buffer): string | Buffer {
-  return typeof a === 'string' && typeof b === 'string'
-    ? a + b
-    : Buffer.concat([bytes(a), bytes(b)]);
+  if (typeof a === 'string' && typeof b === 'string') return a + b;
+  return Buffer.concat([bytes(a), bytes(b)]);
 }
 
 function bytes(data: string | Buffer): Buffer {
-  return typeof data === 'string' ? Buffer.from(data) : data;
+  if (typeof data === 'string') return Buffer.from(data);
+  return data;
 }
 
 /**
@@ -99,24 +101,46 @@ export function compileSteps(
   return steps;
 }
 
-/** What a step is given: a part of a digest gives nothing away, and is ASCII. */
+/** What a step takes: a text, the text of a digest, or the bytes of one. */
+type StepInput = 'text' | 'digest' | 'raw';
+
+/**
+ * Checks what each step takes: a part of a digest gives nothing away, and is ASCII.
+ *
+ * @throws RecipeError for a slice of anything else, and for a signature of raw bytes
+ */
 function checkInputs(steps: readonly Step[], field: string): void {
-  let given: 'text' | 'digest' | 'raw' = 'text';
+  let input: StepInput = 'text';
   for (const [index, step] of steps.entries()) {
-    const at = `${field}[${index}]`;
-    if (step.kind === 'digest') given = step.format === 'raw' ? 'raw' : 'digest';
-    else if ('template' in step) given = given === 'raw' ? 'raw' : 'text';
-    else if (given === 'raw')
-      throw new RecipeError(at, 'slice takes text, not the raw bytes it is given');
-    else if (given === 'text')
-      throw new RecipeError(
-        at,
-        'slice takes a digest, and nothing else',
-        'A digest of a part of the secret gives that part away: digest the whole text first.',
-      );
+    if (step.kind === 'slice') checkSlice(input, `${field}[${index}]`);
+    input = resultOf(step, input);
   }
-  if (given === 'raw')
+  if (input === 'raw')
     throw new RecipeError(field, 'the last digest gives raw bytes, not text', 'Write it as :hex.');
+}
+
+function checkSlice(input: StepInput, field: string): void {
+  if (input === 'raw')
+    throw new RecipeError(field, 'slice takes text, not the raw bytes it is given');
+  if (input === 'digest') return;
+  throw new RecipeError(
+    field,
+    'slice takes a digest, and nothing else',
+    'A digest of a part of the secret gives that part away: digest the whole text first.',
+  );
+}
+
+/** What the step after this one takes. */
+function resultOf(step: Step, input: StepInput): StepInput {
+  switch (step.kind) {
+    case 'digest':
+      return step.format === 'raw' ? 'raw' : 'digest';
+    case 'append':
+    case 'prepend':
+      return input === 'raw' ? 'raw' : 'text';
+    case 'slice':
+      return input;
+  }
 }
 
 /** The length of a signature in characters; null where it depends on the request (§5.4). */
@@ -127,27 +151,35 @@ export function stepsLength(message: Template | null, steps: readonly Step[]): n
 function lengthAfter(length: number | null, step: Step): number | null {
   switch (step.kind) {
     case 'digest':
-      return step.format === 'raw' ? null : writtenLength(step.algorithm, step.format);
+      if (step.format === 'raw') return null;
+      return writtenLength(step.algorithm, step.format);
     case 'append':
     case 'prepend':
       return plus(length, templateLength(step.template));
     case 'slice':
-      return length === null ? null : Math.max(0, Math.min(length, step.to) - step.from);
+      if (length === null) return null;
+      return Math.max(0, Math.min(length, step.to) - step.from);
   }
 }
 
 function templateLength(template: Template): number | null {
-  return template.parts
-    .map((part) => (typeof part === 'string' ? part.length : null))
-    .reduce(plus, 0);
+  let length = 0;
+  for (const part of template.parts) {
+    if (typeof part !== 'string') return null;
+    length += part.length;
+  }
+  return length;
 }
 
 function plus(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b;
+  if (a === null || b === null) return null;
+  return a + b;
 }
 
+/** A step of a signature. */
 export type Step = DigestStep | AffixStep | SliceStep;
 
+/** Digests the result of the step before, text or bytes. */
 export interface DigestStep {
   readonly kind: 'digest';
   readonly algorithm: Algorithm;
@@ -180,15 +212,10 @@ function parseStep(text: string, field: string): Step {
   const step = parseAffix(text, field) ?? parseSlice(text) ?? parseDigest(text);
   if (step !== null) return step;
   const formats = stepFormats.map((format) => `:${format}`).join(' ');
-  throw new RecipeError(
-    field,
-    `unknown step ${text}`,
-    `Steps are ${algorithms.join(' ')}, each also as hmac-… and with ${formats}; ${Object.values(
-      stepTexts,
-    )
-      .map(({ form }) => form)
-      .join(', ')}.`,
-  );
+  const digests = `${algorithms.join(' ')}, each also as hmac-… and with ${formats}`;
+  const others = Object.values(stepTexts).map(({ form }) => form);
+  const hint = `Steps are ${digests}; ${others.join(', ')}.`;
+  throw new RecipeError(field, `unknown step ${text}`, hint);
 }
 
 function parseAffix(text: string, field: string): AffixStep | null {
@@ -199,15 +226,16 @@ function parseAffix(text: string, field: string): AffixStep | null {
 
 function parseSlice(text: string): SliceStep | null {
   const [, from, to] = /^slice:(\d{1,6}):(\d{1,6})$/.exec(text) ?? [];
-  return from === undefined ? null : { kind: 'slice', from: Number(from), to: Number(to) };
+  if (from === undefined) return null;
+  return { kind: 'slice', from: Number(from), to: Number(to) };
 }
 
 /** A digest such as `md5` or `hmac-sha1:raw`; null for any other text. */
 export function parseDigest(text: string): DigestStep | null {
   const { name, written = 'hex' } =
     /^(?<name>[^:]*)(?::(?<written>.*))?$/s.exec(text)?.groups ?? {};
-  const algorithm = algorithms.find((known) => name === known || name === `hmac-${known}`);
-  const format = stepFormats.find((known) => known === written);
+  const algorithm = algorithms.find((plain) => name === plain || name === `hmac-${plain}`);
+  const format = stepFormats.find((stepFormat) => stepFormat === written);
   if (algorithm === undefined || format === undefined) return null;
   return { kind: 'digest', algorithm, hmac: name !== algorithm, format };
 }

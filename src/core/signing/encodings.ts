@@ -20,6 +20,7 @@ export const textEncodings = [
 ] as const;
 export type TextEncoding = (typeof textEncodings)[number];
 
+/** The function of each encoding. */
 export const encoders: Readonly<Record<TextEncoding, (text: string) => string>> = {
   none: (text) => text,
   form: encodeForm,
@@ -59,6 +60,7 @@ function encodeComponent(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
+/** The base64 of the UTF-8 of a text. */
 export function encodeBase64(text: string): string {
   return Buffer.from(text).toString('base64');
 }

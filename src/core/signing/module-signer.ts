@@ -19,7 +19,7 @@ export interface SignerModule {
     request: SignableRequest,
     secret: Secret,
   ): Pick<Signature, 'digest'> & Partial<Signature>;
-  /** The length of the digest in characters, where it is constant. */
+  /** The length of the digest, in characters, where it is constant. */
   readonly digestLength?: number;
 }
 
@@ -45,16 +45,15 @@ export function moduleSigner(
       `Export ${method}(request, secret), giving {digest}.`,
     );
   }
-  const call = (request: SignableRequest, secret: Secret) => {
+  const callModule = (request: SignableRequest, secret: Secret): Partial<Signature> => {
     try {
-      return module[method]?.(request, secret);
+      return module[method]?.(request, secret) ?? {};
     } catch (error) {
       throw new RecipeError(name, `${method}() failed: ${hide(String(error), secret)}`);
     }
   };
   const sign = (request: SignableRequest, secret: Secret): Signature => {
-    const given: Partial<Signature> = call(request, secret) ?? {};
-    const { params = '', message = '', digest } = given;
+    const { params = '', message = '', digest } = callModule(request, secret);
     if (typeof digest !== 'string' || digest === '') {
       throw new RecipeError(
         name,
@@ -76,5 +75,6 @@ export function moduleSigner(
 
 function hide(text: string, secret: Secret): string {
   const hidden = secret.reveal();
-  return hidden === '' ? text : text.replaceAll(hidden, secret.toString());
+  if (hidden === '') return text;
+  return text.replaceAll(hidden, secret.toString());
 }

@@ -35,8 +35,10 @@ export function compileParams(
   const select = compileSelection(rule);
   const order = compileOrder(rule.order);
   const change = { apply: writeText, local: true };
-  const writtenValue = ([, value, , shown]: SignedParam, renderer: Renderer) =>
-    shown === undefined ? renderer.value(value, writeText) : renderer.change(shown, change);
+  const writtenValue = ([, value, , shown]: SignedParam, renderer: Renderer) => {
+    if (shown === undefined) return renderer.value(value, writeText);
+    return renderer.change(shown, change);
+  };
 
   return {
     added: compileAdded(rule, field),
@@ -45,9 +47,10 @@ export function compileParams(
       let text = '';
       let separator = '';
       for (const param of params) {
-        const name = names ? renderer.open(writeText(param[0]) + kvSep) : '';
-        text += separator + name + writtenValue(param, renderer);
-        separator = renderer.open(pairSep);
+        text += separator;
+        if (names) text += renderer.showable(writeText(param[0]) + kvSep);
+        text += writtenValue(param, renderer);
+        separator = renderer.showable(pairSep);
       }
       return text;
     },
@@ -64,13 +67,18 @@ function checkAddedOrder({ order, add }: ParamsRule, field: string): void {
   );
 }
 
+/**
+ * Parses the values of a rule's own parameters.
+ *
+ * @throws RecipeError for an unknown token, and for `$params`
+ */
 export function compileAdded({ add }: ParamsRule, field = 'params'): AddedParam[] {
   return Object.entries(add).map(([name, text]) => {
-    const at = fieldPath(fieldPath(field, 'add'), name);
-    const value = parseTemplate(text, at);
+    const valueField = fieldPath(fieldPath(field, 'add'), name);
+    const value = parseTemplate(text, valueField);
     // Not the parameters themselves: they would be a part of themselves.
-    const other = value.tokens.find(({ source }) => source === 'params');
-    if (other !== undefined) throw new RecipeError(at, `takes no $${other.source}`);
+    if (value.tokens.some(({ source }) => source === 'params'))
+      throw new RecipeError(valueField, 'takes no $params');
     return { name, value };
   });
 }
@@ -105,8 +113,9 @@ function compileCompare(order: Exclude<ParamsRule['order'], 'sent'>): Compare {
 
 /** Compares by UTF-16 code unit, never by locale. */
 function compareTexts(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  if (a < b) return -1;
+  if (a > b) return 1;
+  return 0;
 }
 
 /**
@@ -120,10 +129,11 @@ export function compileSelection(
   const takesPart = compileFilter(rule);
   const fromPlace = selectionByPlace[rule.from];
   return (all, added) => {
-    const params = fromPlace(all);
-    const named = isUpper ? params.map((param) => withName(param, folds.upper(param[0]))) : params;
-    const kept = named.filter(takesPart);
-    return added.length === 0 ? kept : [...kept, ...added];
+    let params = fromPlace(all);
+    if (isUpper) params = params.map((param) => withName(param, folds.upper(param[0])));
+    const selected = params.filter(takesPart);
+    if (added.length === 0) return selected;
+    return [...selected, ...added];
   };
 }
 

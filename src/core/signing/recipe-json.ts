@@ -26,6 +26,7 @@ import { partsOf } from './recipe-parts.js';
  */
 export type Parse<T> = (value: unknown, field: string) => T;
 
+/** Accepts any text. */
 export const parseText: Parse<string> = (value, field) => {
   if (typeof value === 'string') return value;
   throw new RecipeError(field, 'must be a text');
@@ -36,10 +37,15 @@ const parseFlag: Parse<boolean> = (value, field) => {
   throw new RecipeError(field, 'must be true or false');
 };
 
+/** Accepts null besides what `parse` accepts. */
 export function nullOr<T>(parse: Parse<T>): Parse<T | null> {
-  return (value, field) => (value === null ? null : parse(value, field));
+  return (value, field) => {
+    if (value === null) return null;
+    return parse(value, field);
+  };
 }
 
+/** Accepts a list of what `parse` accepts. */
 export function listOf<T>(parse: Parse<T>): Parse<readonly T[]> {
   return (value, field) => {
     if (Array.isArray(value)) return value.map((item, index) => parse(item, `${field}[${index}]`));
@@ -66,6 +72,7 @@ const parseNamed: Parse<Readonly<Record<string, string>>> = (value, field) => {
   );
 };
 
+/** Accepts a list of two texts: a name and a value. */
 export const parsePair: Parse<readonly [string, string]> = (value, field) => {
   if (!Array.isArray(value) || value.length !== 2)
     throw new RecipeError(field, 'must be [name, value]');
@@ -74,8 +81,8 @@ export const parsePair: Parse<readonly [string, string]> = (value, field) => {
 
 function oneOf<T extends string>(allowed: readonly T[]): Parse<T> {
   return (value, field) => {
-    const found = allowed.find((known) => known === value);
-    if (found !== undefined) return found;
+    const choice = allowed.find((text) => text === value);
+    if (choice !== undefined) return choice;
     throw new RecipeError(
       field,
       `cannot be ${JSON.stringify(value)}`,
@@ -91,8 +98,8 @@ export function fields<T extends object>(
 ): Parse<T> {
   const names = Object.keys(parsers) as (keyof T & string)[];
   return (value, field) => {
-    const given = parseObject(value, field);
-    const unknown = Object.keys(given).find((name) => !Object.hasOwn(parsers, name));
+    const object = parseObject(value, field);
+    const unknown = Object.keys(object).find((name) => !Object.hasOwn(parsers, name));
     if (unknown !== undefined) {
       throw new RecipeError(
         fieldPath(field, unknown),
@@ -101,7 +108,7 @@ export function fields<T extends object>(
       );
     }
     const parseField = (name: keyof T & string) => {
-      if (Object.hasOwn(given, name)) return parsers[name](given[name], fieldPath(field, name));
+      if (Object.hasOwn(object, name)) return parsers[name](object[name], fieldPath(field, name));
       if (Object.hasOwn(defaults, name)) return defaults[name];
       throw new RecipeError(fieldPath(field, name), 'is missing');
     };
@@ -109,13 +116,25 @@ export function fields<T extends object>(
   };
 }
 
+/**
+ * Accepts an object with any fields.
+ *
+ * @throws RecipeError for anything else
+ */
 export function parseObject(value: unknown, field: string): Record<string, unknown> {
   if (isRecord(value)) return value;
-  throw new RecipeError(field === '' ? 'recipe' : field, 'must be an object');
+  throw new RecipeError(shownPath(field), 'must be an object');
 }
 
-const parseOrder: Parse<ParamsRule['order']> = (value, field) =>
-  Array.isArray(value) ? parseNames(value, field) : oneOf(orders)(value, field);
+/** The path of a field in a message: the outermost one has no name of its own. */
+function shownPath(field: string): string {
+  return field === '' ? 'recipe' : field;
+}
+
+const parseOrder: Parse<ParamsRule['order']> = (value, field) => {
+  if (Array.isArray(value)) return parseNames(value, field);
+  return oneOf(orders)(value, field);
+};
 
 const parseParams = fields<ParamsRule>(
   {
@@ -152,21 +171,23 @@ const parseFields = fields<Recipe>(
 );
 
 /**
- * Counts the texts, names and values in a recipe: what is too large is refused before it is looked
- * at. Half of a character has no bytes to sign.
+ * Counts the characters of the texts and names in a recipe, and each other value as one: what is
+ * too large is refused before it is looked at. Half of a character has no bytes to sign.
  */
 function checkTexts(json: unknown, field: string): void {
-  const at = field === '' ? 'recipe' : field;
   let count = 0;
-  for (const open = [json]; open.length > 0; ) {
-    const value = open.pop();
-    count += typeof value === 'string' ? value.length : 1;
-    checkLimit(count, 'characters', at, 'characters');
-    if (typeof value === 'string' && !value.isWellFormed())
-      throw new RecipeError(at, 'has a text with half of a character, an unpaired surrogate');
-    if (typeof value === 'object' && value !== null)
-      for (const inner of Array.isArray(value) ? value : Object.entries(value).flat())
-        open.push(inner);
+  const uncounted = [json];
+  while (uncounted.length > 0) {
+    const value = uncounted.pop();
+    const isText = typeof value === 'string';
+    count += isText ? value.length : 1;
+    checkLimit(count, 'characters', shownPath(field), 'characters');
+    if (isText && !value.isWellFormed()) {
+      const problem = 'has a text with half of a character, an unpaired surrogate';
+      throw new RecipeError(shownPath(field), problem);
+    }
+    if (Array.isArray(value)) for (const item of value) uncounted.push(item);
+    else if (isRecord(value)) for (const part of Object.entries(value).flat()) uncounted.push(part);
   }
 }
 
@@ -206,16 +227,19 @@ export function formatRecipe(recipe: Recipe): RecipeJson {
   return omitDefaults(recipe, recipeDefaults) as RecipeJson;
 }
 
-function omitDefaults(given: object, defaults: object): object {
-  const usual = new Map<string, unknown>(Object.entries(defaults));
-  const kept = Object.entries(given).filter(
-    ([name, value]) => !isDeepStrictEqual(value, usual.get(name)),
+function omitDefaults(fields: object, defaults: object): object {
+  const defaultOf = new Map<string, unknown>(Object.entries(defaults));
+  const changed = Object.entries(fields).filter(
+    ([name, value]) => !isDeepStrictEqual(value, defaultOf.get(name)),
   );
-  return Object.fromEntries(kept.map(([name, value]) => [name, shorten(value, usual.get(name))]));
+  return Object.fromEntries(
+    changed.map(([name, value]) => [name, shorten(value, defaultOf.get(name))]),
+  );
 }
 
-function shorten(value: unknown, usual: unknown): unknown {
-  return isRecord(value) && isRecord(usual) ? omitDefaults(value, usual) : value;
+function shorten(value: unknown, defaultValue: unknown): unknown {
+  if (!isRecord(value) || !isRecord(defaultValue)) return value;
+  return omitDefaults(value, defaultValue);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

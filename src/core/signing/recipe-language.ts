@@ -12,11 +12,13 @@ export const tokenTexts = {
   param: 'the value of a parameter',
 } as const;
 
+/** What a token stands for. */
 export type Source = keyof typeof tokenTexts;
 
 /** A token as it is written. */
 export function tokenForm(source: Source): string {
-  return source === 'param' ? '$param:NAME' : `$${source}`;
+  if (source === 'param') return '$param:NAME';
+  return `$${source}`;
 }
 
 /** The modifiers of tokens besides the digests. */
@@ -32,11 +34,14 @@ export const modifierTexts = {
   javascript: 'percent-encoded as by `encodeURIComponent`: `!*()` and the apostrophe as they are',
 } as const;
 
+/** A step in words. */
 interface StepText {
+  /** As it is written in a recipe. */
   readonly form: string;
+  /** What it does. */
   readonly about: string;
-  /** A text that went through the step, in words; `given` is what the step takes. */
-  readonly words: (text: string, given: string) => string;
+  /** The result of the step on a text, which is in words too; `argument` is what follows its name. */
+  readonly words: (text: string, argument: string) => string;
 }
 
 /** The steps besides the digests. */
@@ -44,16 +49,16 @@ export const stepTexts = {
   append: {
     form: 'append:TEXT',
     about: 'adds literals and tokens behind',
-    words: (text, given) => `(${text}) + ${given}`,
+    words: (text, argument) => `(${text}) + ${argument}`,
   },
   prepend: {
     form: 'prepend:TEXT',
     about: 'adds literals and tokens in front',
-    words: (text, given) => `${given} + (${text})`,
+    words: (text, argument) => `${argument} + (${text})`,
   },
   slice: {
     form: 'slice:FROM:TO',
     about: 'the characters of a digest from FROM to before TO, counted from 0',
-    words: (text, given) => `characters ${given} of ${text}`,
+    words: (text, argument) => `characters ${argument} of ${text}`,
   },
 } as const satisfies Readonly<Record<string, StepText>>;

@@ -28,30 +28,29 @@ export function partsOf(recipe: Recipe, field = ''): RecipeParts {
 
 /**
  * As `partsOf`, without a check of how many tokens there are, and of what the recipe gives away.
+ *
+ * @throws RecipeError for an unknown token or step, or one in the wrong place
  */
 export function parseParts(recipe: Recipe, field = ''): RecipeParts {
-  const at = (name: string) => fieldPath(field, name);
-  if (recipe.message.length === 0) throw new RecipeError(at('message'), 'is empty', 'Add $params.');
+  const pathOf = (name: string) => fieldPath(field, name);
+  if (recipe.message.length === 0)
+    throw new RecipeError(pathOf('message'), 'is empty', 'Add $params.');
   const main = keyedMessage({
-    message: parseTemplates(recipe.message, at('message'), recipe.join),
-    steps: compileSteps(recipe.steps, recipe.output, at('steps')),
-    key: parseTemplates(recipe.key.tokens, at('key.tokens')),
+    message: parseTemplates(recipe.message, pathOf('message'), recipe.join),
+    steps: compileSteps(recipe.steps, recipe.output, pathOf('steps')),
+    key: parseTemplates(recipe.key.tokens, pathOf('key.tokens')),
     decode: recipe.key.decode,
   });
   const { tokens } = main.message;
   if (main.steps.length === 0 && tokens.length > 0)
     throw new RecipeError(
-      at('steps'),
+      pathOf('steps'),
       'is empty, but the message has tokens',
       'A signature that the operator issued is a text. For any other, add a digest, such as md5.',
     );
-  const params = compileParams(recipe.params, at('params'));
+  const params = compileParams(recipe.params, pathOf('params'));
+  const allTokens = [...main.tokens];
   const usesBlock = main.tokens.some(({ source }) => source === 'params');
-  const added = params.added.flatMap(({ value }) => value.tokens);
-  return {
-    ...main,
-    recipe,
-    params,
-    allTokens: usesBlock ? [...main.tokens, ...added] : main.tokens,
-  };
+  if (usesBlock) for (const { value } of params.added) allTokens.push(...value.tokens);
+  return { ...main, recipe, params, allTokens };
 }

@@ -40,17 +40,14 @@ export function signerOf(
   };
 }
 
+/** The tokens without a value in the request, each once. */
 function missingTokens(tokens: readonly Token[], request: SignableRequest): string[] {
-  const missing = tokens.filter(
-    ({ source, name }) =>
-      (source === 'query' && isQueryUnknown(request)) ||
-      (source === 'param' && paramOf(request, name) === undefined),
-  );
-  return [
-    ...new Set(
-      missing.map(({ source, name }) => (name === '' ? `$${source}` : `$${source}:${name}`)),
-    ),
-  ];
+  const missing = new Set<string>();
+  for (const { source, name } of tokens) {
+    if (source === 'query' && isQueryUnknown(request)) missing.add('$query');
+    if (source === 'param' && paramOf(request, name) === undefined) missing.add(`$param:${name}`);
+  }
+  return [...missing];
 }
 
 /** Whether the parameters must have been in a query, but not how it was written. */
@@ -84,19 +81,19 @@ function textsOf(
       case 'secret':
         return renderer.secret();
       case 'method':
-        return renderer.open(request.method);
+        return renderer.showable(request.method);
       case 'host':
-        return renderer.open(hostOf(request.url));
+        return renderer.showable(hostOf(request.url));
       case 'path':
-        return renderer.open(pathOf(request.url));
+        return renderer.showable(pathOf(request.url));
       case 'endpoint':
-        return renderer.open(endpointOf(request.url));
+        return renderer.showable(endpointOf(request.url));
       case 'url':
-        return renderer.open(request.url);
+        return renderer.showable(request.url);
       case 'query':
         return renderer.query(request.query ?? '');
       case 'body':
-        return renderer.open(request.body ?? '');
+        return renderer.showable(request.body ?? '');
       case 'param':
         return renderer.value(paramOf(request, name) ?? '');
     }
@@ -105,12 +102,16 @@ function textsOf(
   /** The order depends on the values themselves, also where they are shown masked. */
   function added(): SignedParam[] {
     if (params.added.length === 0) return [];
-    const plain = renderer.isMasked ? textsOf(parts, request, secret).text : text;
-    return params.added.flatMap(({ name, value }): SignedParam[] => {
-      const given = plain(value);
-      if (recipe.params.empty === 'drop' && given === '') return [];
-      return [plain === text ? [name, given] : [name, given, 'query', text(value)]];
-    });
+    const { isMasked } = renderer;
+    const plainText = isMasked ? textsOf(parts, request, secret).text : text;
+    const signed: SignedParam[] = [];
+    for (const { name, value } of params.added) {
+      const plain = plainText(value);
+      if (recipe.params.empty === 'drop' && plain === '') continue;
+      if (isMasked) signed.push([name, plain, 'query', text(value)]);
+      else signed.push([name, plain]);
+    }
+    return signed;
   }
 }
 

@@ -59,9 +59,11 @@ export interface KeyRule {
 export const paramsPlaces = ['both', 'query', 'form', 'form-or-query'] as const;
 export type ParamsPlace = (typeof paramsPlaces)[number];
 
+/** What becomes of parameters with empty values. */
 export const emptyRules = ['keep', 'drop'] as const;
 export type Empty = (typeof emptyRules)[number];
 
+/** The letter case of names. */
 export const nameCases = ['none', 'upper'] as const;
 export type NameCase = (typeof nameCases)[number];
 
@@ -72,6 +74,7 @@ export type NameCase = (typeof nameCases)[number];
 export const orders = ['name', 'name-desc', 'value', 'sent'] as const;
 export type Order = (typeof orders)[number];
 
+/** How the text of a key becomes bytes. */
 export const keyDecodings = ['utf8', 'hex', 'base64'] as const;
 export type KeyDecoding = (typeof keyDecodings)[number];
 
@@ -190,5 +193,6 @@ export function checkLimit(
 
 /** The path of a field inside another; the outermost path is empty. */
 export function fieldPath(outer: string, field: string): string {
-  return outer === '' ? field : `${outer}.${field}`;
+  if (outer === '') return field;
+  return `${outer}.${field}`;
 }

@@ -51,17 +51,15 @@ export interface SignableRequest {
 
 /** The value of the first parameter with this name. */
 export function paramOf({ params }: SignableRequest, name: string): string | undefined {
-  return params.find(([known]) => known === name)?.[1];
+  return params.find((param) => param[0] === name)?.[1];
 }
 
 /** The request without the parameters of these names, in `params` and in the query. */
 export function withoutParams(request: SignableRequest, names: readonly string[]): SignableRequest {
-  const { params, query } = request;
-  return {
-    ...request,
-    params: params.filter(([name]) => !names.includes(name)),
-    ...(query !== undefined && { query: queryWithout(query, names) }),
-  };
+  const { query } = request;
+  const params = request.params.filter(([name]) => !names.includes(name));
+  if (query === undefined) return { ...request, params };
+  return { ...request, params, query: queryWithout(query, names) };
 }
 
 /** The query of these parameters. */
@@ -89,13 +87,15 @@ export function withQueryValue(
 ): string {
   const pair = `${name}=${encoders.rfc3986(value)}`;
   const pairs = pairsOf(query);
-  const place = pairs.findIndex((known) => nameIn(known) === name);
-  if (place < 0) return (isAdded ? [...pairs, pair] : pairs).join('&');
-  return pairs.with(place, pair).join('&');
+  const index = pairs.findIndex((sentPair) => nameIn(sentPair) === name);
+  if (index >= 0) pairs[index] = pair;
+  else if (isAdded) pairs.push(pair);
+  return pairs.join('&');
 }
 
 function pairsOf(query: string): string[] {
-  return query === '' ? [] : query.split('&');
+  if (query === '') return [];
+  return query.split('&');
 }
 
 function nameIn(pair: string): string {
@@ -113,7 +113,8 @@ export function hostOf(url: string): string {
 /** The path of a URL as written, not normalized; a text without a scheme is a path. */
 export function pathOf(url: string): string {
   const match = urlShape.exec(url);
-  return match === null ? url : match[2] || '/';
+  if (match === null) return url;
+  return match[2] || '/';
 }
 
 /** The segment that the paths of all operations begin with (§9). */

@@ -24,19 +24,20 @@ export function checkSecretFlow(
   { added }: Pick<ParamsFormat, 'added'>,
   field: string,
 ): void {
-  const at = (name: string) => fieldPath(field, name);
-  const block = most(
-    added.map(({ name, value }) => holdingOf(value, ofSecretAlone, at(`params.add.${name}`))),
+  const pathOf = (name: string) => fieldPath(field, name);
+  const ofAdded = added.map(({ name, value }) =>
+    holdingOf(value, ofSecretAlone, pathOf(`params.add.${name}`)),
   );
-  const read = ({ source }: Token): Holding => {
-    if (source === 'secret') return 'text';
-    return source === 'params' ? block : 'none';
+  const ofToken = (token: Token): Holding => {
+    if (token.source === 'params') return most(ofAdded);
+    return ofSecretAlone(token);
   };
-  holdingOf(key, read, at('key.tokens'));
-  holdingAfter(steps, holdingOf(message, read, at('message')), read, at('steps'));
+  holdingOf(key, ofToken, pathOf('key.tokens'));
+  const ofMessage = holdingOf(message, ofToken, pathOf('message'));
+  holdingAfter(steps, ofMessage, ofToken, pathOf('steps'));
 }
 
-/** The holding of a token in a place where no other one can hold the secret. */
+/** The holding of a token where no other one can hold the secret. */
 function ofSecretAlone({ source }: Token): Holding {
   return source === 'secret' ? 'text' : 'none';
 }
@@ -59,7 +60,8 @@ function holdingOf(template: Template, read: (token: Token) => Holding, field: s
 function holdingBehind({ does }: Modifier, held: Holding, field: string): Holding {
   if (held === 'none' || typeof does !== 'string') return 'none';
   if (does === 'upper' || does === 'lower') checkFold(held, field);
-  return does === 'base64' ? 'base64' : held;
+  if (does === 'base64') return 'base64';
+  return held;
 }
 
 /** Letter case is a part of the text in base64: without it, several texts are one. */

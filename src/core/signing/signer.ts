@@ -25,9 +25,13 @@ export interface Explanation extends Signature {
  * const sign: RequestSigner = { digestLength: 64, sign: async ({ params }) => ({ digest: await kms.mac(params) }) };
  */
 export interface RequestSigner {
-  /** Whether it needs the `query` of a request. Default: no. */
+  /**
+   * Whether it needs the `query` of a request.
+   *
+   * @default false
+   */
   readonly usesQuery?: boolean;
-  /** The length of the digest in characters; null where it depends on the request. */
+  /** The length of the digest, in characters; null where it depends on the request. */
   readonly digestLength: number | null;
   sign(
     request: SignableRequest,

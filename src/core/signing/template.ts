@@ -24,7 +24,7 @@ export interface Modifier extends TextChange {
 
 type TextModifier = keyof typeof modifierTexts;
 
-/** By name. */
+/** The modifiers of tokens, by name. */
 export const modifiers: ReadonlyMap<string, Modifier> = new Map([
   ...algorithms.map((algorithm) => digestModifier(algorithm, algorithm, 'hex')),
   digestModifier('MD5', 'md5', 'HEX'),
@@ -54,6 +54,7 @@ function textModifier(
 
 const plainSources = (Object.keys(tokenTexts) as Source[]).filter((source) => source !== 'param');
 
+/** A part of a text that stands for something of the request, or for the secret. */
 export interface Token {
   readonly source: Source;
   /** The name of the parameter; empty for other sources. */
@@ -85,8 +86,8 @@ function parseToken(text: string, field: string): ParsedToken {
 
 function makeToken(stem: string, suffixes: readonly string[], field: string): ParsedToken {
   const [, prefix, name = ''] = /^(\w+):(.+)$/s.exec(stem) ?? [];
-  const source =
-    plainSources.find((known) => known === stem) ?? (prefix === 'param' ? prefix : undefined);
+  const paramSource = prefix === 'param' ? prefix : undefined;
+  const source = plainSources.find((plainSource) => plainSource === stem) ?? paramSource;
   if (source === undefined) {
     const tokens = (Object.keys(tokenTexts) as Source[]).map(tokenForm).join(' ');
     throw new RecipeError(
@@ -103,8 +104,8 @@ function makeToken(stem: string, suffixes: readonly string[], field: string): Pa
 function parseModifier(name: string, stem: string, field: string): Modifier {
   const change = modifiers.get(name);
   if (change !== undefined) return change;
-  const known = [...modifiers.keys()].map((one) => `.${one}`).join(' ');
-  throw new RecipeError(field, `unknown modifier .${name} of $${stem}`, `Modifiers are ${known}.`);
+  const names = [...modifiers.keys()].map((modifier) => `.${modifier}`).join(' ');
+  throw new RecipeError(field, `unknown modifier .${name} of $${stem}`, `Modifiers are ${names}.`);
 }
 
 /** A text with tokens, parsed. */
@@ -123,8 +124,8 @@ const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w-]+)*)|\$((?:[\w.:-]*[\w-])?)/g;
  * @throws RecipeError for an unknown token or modifier
  */
 export function parseTemplate(text: string, field: string): Template {
-  const known = parsed.get(text);
-  if (known !== undefined) return known;
+  const kept = parsed.get(text);
+  if (kept !== undefined) return kept;
   const template = parseParts(text, field);
   if (parsed.size === maxParsed) parsed.clear();
   parsed.set(text, template);
@@ -152,10 +153,9 @@ function parseParts(text: string, field: string): Template {
     }
     if (literal !== '') parts.push(literal);
     literal = '';
-    const token =
-      braced === undefined
-        ? parseToken(bare, field)
-        : makeToken(braced, suffix.split('.').slice(1), field);
+    const isBare = braced === undefined;
+    const suffixes = suffix.split('.').slice(1);
+    const token = isBare ? parseToken(bare, field) : makeToken(braced, suffixes, field);
     parts.push({ ...token, written: whole });
   }
   literal += text.slice(end);
@@ -167,12 +167,17 @@ function templateOf(parts: Template['parts']): Template {
   return { parts, tokens: parts.filter((part) => typeof part !== 'string') };
 }
 
-/** Concatenates templates with the literal `join` between them. */
+/**
+ * Parses texts, and concatenates them with the literal `join` between them.
+ *
+ * @throws RecipeError for an unknown token or modifier
+ */
 export function parseTemplates(texts: readonly string[], field: string, join = ''): Template {
-  const parts = texts.flatMap((text, index) => {
-    const template = parseTemplate(text, `${field}[${index}]`);
-    return index === 0 || join === '' ? template.parts : [join, ...template.parts];
-  });
+  const parts: (string | Token)[] = [];
+  for (const [index, text] of texts.entries()) {
+    if (index > 0 && join !== '') parts.push(join);
+    parts.push(...parseTemplate(text, `${field}[${index}]`).parts);
+  }
   return templateOf(parts);
 }
 
@@ -212,20 +217,13 @@ export class Renderer {
    */
   checkLength({ length }: string): void {
     if (length <= longestSigned) return;
-    const { url, query = '', body, params } = this.#request;
-    const sizes = params.map(([name, value]) => name.length + value.length);
-    const size =
-      url.length + query.length + (body ?? '').length + sizes.reduce((sum, one) => sum + one, 0);
-    if (length > longestSigned + growth * size)
-      throw new RecipeError(
-        'message',
-        'makes too long a text of this request',
-        'Sign by a module.',
-      );
+    if (length <= longestSigned + growth * sizeOf(this.#request)) return;
+    const problem = 'makes too long a text of this request';
+    throw new RecipeError('message', problem, 'Sign by a module.');
   }
 
-  /** A text that may be shown. */
-  open(text: string): string {
+  /** A text that may be shown, without anything that looks like the mark of the secret. */
+  showable(text: string): string {
     return this.isMasked ? text.toWellFormed() : text;
   }
 
@@ -235,23 +233,17 @@ export class Renderer {
    */
   value(text: string, write: (text: string) => string = String): string {
     if (this.isMasked && text !== '' && text === this.#secret) return secretMark;
-    return this.open(write(text));
+    return this.showable(write(text));
   }
 
   /** A query; in it, a value that is the secret is masked too. */
   query(text: string): string {
     if (!this.isMasked || this.#secret === '') return text;
-    const written = (pair: string) => {
-      const at = pair.indexOf('=') + 1;
-      const value = pair.slice(at);
-      const isSecret = [value, value.replaceAll('+', ' ')].some(
-        (one) => decodePercent(one) === this.#secret,
-      );
-      return isSecret ? pair.slice(0, at) + secretMark : this.open(pair);
-    };
-    return text.split('&').map(written).join('&');
+    const pairs = text.split('&').map((pair) => this.#maskedPair(pair));
+    return pairs.join('&');
   }
 
+  /** The secret, or its mark. */
   secret(): string {
     return this.isMasked ? secretMark : this.#secret;
   }
@@ -263,8 +255,26 @@ export class Renderer {
     this.checkLength(text);
     if (!this.isMasked) return apply(text);
     if (local) return text.split(markPattern).map(apply).join(secretMark);
-    return markPattern.test(text) ? secretMark : apply(text);
+    if (markPattern.test(text)) return secretMark;
+    return apply(text);
   }
+
+  /** A pair of a query, whose value is masked if it is the secret, in either form of a space. */
+  #maskedPair(pair: string): string {
+    const valueStart = pair.indexOf('=') + 1;
+    const value = pair.slice(valueStart);
+    const forms = [value, value.replaceAll('+', ' ')];
+    const isSecret = forms.some((form) => decodePercent(form) === this.#secret);
+    if (isSecret) return pair.slice(0, valueStart) + secretMark;
+    return this.showable(pair);
+  }
+}
+
+/** The size of what a request gives to a text, in characters. */
+function sizeOf({ url, query = '', body, params }: SignableRequest): number {
+  let size = url.length + query.length + (body?.length ?? 0);
+  for (const [name, value] of params) size += name.length + value.length;
+  return size;
 }
 
 /** Masked text with words in place of the marks. */
@@ -281,7 +291,7 @@ export function renderTemplate(
   let text = '';
   for (const part of template.parts) {
     if (typeof part === 'string') {
-      text += renderer.open(part);
+      text += renderer.showable(part);
     } else {
       let value = read(part);
       for (const change of part.changes) value = renderer.change(value, change);

@@ -266,11 +266,11 @@ function writtenOtherwise(recipe: Recipe): Parameters<typeof suspects>[2] {
   const encode = encoders[params.encode];
   const namesBy = (separator: string) =>
     signerWriting(recipe, (signed, renderer) =>
-      renderer.open(signed.map(([name]) => encode(name)).join(separator)),
+      renderer.showable(signed.map(([name]) => encode(name)).join(separator)),
     );
   const trailing = signerWriting(
     recipe,
-    (signed, renderer) => write(signed, renderer) + renderer.open(params.pairSep),
+    (signed, renderer) => write(signed, renderer) + renderer.showable(params.pairSep),
   );
   const behind = JSON.stringify(params.pairSep);
   return [
