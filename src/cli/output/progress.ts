@@ -1,7 +1,7 @@
 import { type OutcomeCounts, outcomes } from '../../client/rows/outcome.js';
 import { formatCount } from '../../core/support/count.js';
-import { formatDuration } from '../commands/bulk/run-report.js';
 import type { Io } from '../io.js';
+import { formatDuration } from './duration.js';
 import { colorsFor } from './style.js';
 
 /** The progress of some work. */

@@ -3,8 +3,9 @@ import type { Admin, Code, NewCode } from '../../../service/index.js';
 import type { CliContext } from '../../command.js';
 import { printMessage } from '../../io.js';
 import { requiredText } from '../bulk/operations.js';
+import { formatEmptyRows, formatRows } from '../bulk/row-count.js';
+import { FailedRowsError } from '../bulk/row-errors.js';
 import { openRows, type RowOptions } from '../bulk/row-source.js';
-import { FailedRowsError, formatEmptyRows, formatRows } from '../bulk/run-report.js';
 import { type FileRow, readRows } from '../bulk/source/rows.js';
 
 /** Number of codes in one transaction. */

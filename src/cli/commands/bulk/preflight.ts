@@ -14,9 +14,11 @@ import {
 import { warnOfKeys } from '../passback/pairs.js';
 import { ColumnDoubts } from './column-doubts.js';
 import { type RefusedPlaces, recordRefused } from './files/refused-rows.js';
+import { formatRows } from './row-count.js';
+import { noRows } from './row-errors.js';
 import type { BulkRun } from './row-source.js';
 import { rowsFileDoubts } from './rows-file.js';
-import { formatCommandFor, formatOthersCommand, formatRows, noRows } from './run-report.js';
+import { formatCommandFor, formatOthersCommand } from './run-command.js';
 import { type InputDigest, preflight } from './source/checked-input.js';
 import { RunInputError } from './source/input.js';
 import type { FileRow } from './source/rows.js';

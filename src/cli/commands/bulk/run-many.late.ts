@@ -29,8 +29,10 @@ import {
 } from './operations.js';
 import type { BulkOptions, BulkPassbackOptions, BulkReadOptions } from './options.js';
 import { type CheckedFile, checkRows, runDoubts } from './preflight.js';
+import { formatEmptyRows, formatRows, totalOf } from './row-count.js';
 import { type BulkRun, openRows } from './row-source.js';
-import { formatEmptyRows, formatRows, reportRun, totalOf, withCommand } from './run-report.js';
+import { withCommand } from './run-command.js';
+import { reportRun } from './run-report.js';
 import { checkedInput } from './source/checked-input.js';
 import { RunInputError } from './source/input.js';
 import { partName } from './source/part.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formatRows } from '../../../../src/cli/commands/bulk/run-report.js';
+import { formatRows } from '../../../../src/cli/commands/bulk/row-count.js';
 import { formatCount } from '../../../../src/core/support/count.js';
 import { encodeGb18030 } from '../../../support/gb18030.js';
 import { ServedMachine } from '../../../support/served.js';
