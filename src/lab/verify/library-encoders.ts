@@ -12,7 +12,7 @@ export const encodingWords: Readonly<Record<TextEncoding, string>> = {
 };
 
 /** An encoder of a library, or a usual chain of calls, that no recipe has. */
-interface LibraryEncoder {
+export interface LibraryEncoder {
   readonly how: string;
   /** The encoding that it is alike. */
   readonly like: TextEncoding;

@@ -19,7 +19,12 @@ import { signerOf } from '../../core/signing/recipe-signer.js';
 import type { SignableRequest } from '../../core/signing/request.js';
 import type { Signer } from '../../core/signing/signer.js';
 import { bytesIn, charsets } from './charsets.js';
-import { encodedBy, encodingWords, libraryEncoders } from './library-encoders.js';
+import {
+  encodedBy,
+  encodingWords,
+  type LibraryEncoder,
+  libraryEncoders,
+} from './library-encoders.js';
 import { swapsOf, withModifier, withSeparator, withValueAt } from './recipe-changes.js';
 import { type OtherInputs, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 import {
@@ -124,14 +129,16 @@ function variantsOf(recipe: Recipe): Suspect[] {
       ]),
       ['with nothing encoded', unencoded(recipe)],
     ]),
-    ...suspects(
-      'encoding',
-      'Encode what the recipe says, no more and no less.',
-      libraryEncoders.map((encoder) => {
-        const { write } = compileParams(params, 'params', (text) => encodedBy(encoder, text));
-        return [`with names and values ${encoder.how}`, { signer: signerWriting(recipe, write) }];
-      }),
-    ),
+    ...suspects('encoding', 'Encode what the recipe says, no more and no less.', [
+      ...libraryEncoders.map(
+        (encoder) =>
+          [
+            `with names and values ${encoder.how}`,
+            { signer: signerWriting(recipe, encodingWriter(params, encoder)) },
+          ] as const,
+      ),
+      ...encodedTwice(recipe),
+    ]),
     ...kind('case', 'Sign names and values in the letter case that the recipe says.', [
       ...(['lower', 'upper'] as const).flatMap((fold): Variant[] => [
         [`with the parameters in ${fold} case`, withModifier(recipe, fold, 'params')],
@@ -257,6 +264,27 @@ function describeOrder(order: ParamsRule['order']): string {
 function signerWriting(recipe: Recipe, write: ParamsFormat['write']): Signer {
   const parts = partsOf(recipe);
   return signerOf({ ...parts, params: { ...parts.params, write } });
+}
+
+function encodingWriter(params: ParamsRule, encoder: LibraryEncoder): ParamsFormat['write'] {
+  return compileParams(params, 'params', (text) => encodedBy(encoder, text)).write;
+}
+
+/** Where a rule encodes the parameters once more, a signer calls the same function there, too. */
+function encodedTwice(recipe: Recipe): Parameters<typeof suspects>[2] {
+  const { params } = recipe;
+  const again = new RegExp(`(\\$(?:params|\\{params\\}))\\.${params.encode}\\b`);
+  if (!recipe.message.some((entry) => again.test(entry))) return [];
+  const once = { ...recipe, message: recipe.message.map((entry) => entry.replace(again, '$1')) };
+  const all = textEncodings.map((like) => ({ how: encodingWords[like], like, writes: {} }));
+  return [...all, ...libraryEncoders].map((encoder) => {
+    const write = encodingWriter(params, encoder);
+    const apply = (text: string) => encodedBy(encoder, text);
+    const signer = signerWriting(once, (signed, renderer) =>
+      renderer.change(write(signed, renderer), { apply, local: true }),
+    );
+    return [`with names and values, and then all of them, ${encoder.how}`, { signer }];
+  });
 }
 
 /** The names alone, and a separator too many: no recipe says either. */

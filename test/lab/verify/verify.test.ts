@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it, test } from 'vitest';
 import { compileRecipe } from '../../../src/core/signing/compile-recipe.js';
 import { encoders, textEncodings } from '../../../src/core/signing/encodings.js';
@@ -396,6 +396,30 @@ it.each([
   expect(sentencesOf(findings[0] ?? [], 'says')).toMatch(
     places[1] === 1 ? /with the parameters in the reverse order/ : /with the form before the query/,
   );
+});
+
+describe('of a rule that encodes the parameters twice, the encoder is named', () => {
+  const recipe = findPreset('aliyun-rpc')?.recipe ?? completeRecipe({ message: [], steps: [] });
+  const sent = requestOf([
+    ['Action', 'Send'],
+    ['Msg', "8~10 pm *!'()"],
+  ]);
+  const java = (text: string) =>
+    encodeURIComponent(text)
+      .replace(/[!'()~]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+      .replaceAll('%20', '+');
+
+  it.each<[string, (text: string) => string, RegExp]>([
+    ['encodeURIComponent', encodeURIComponent, /encodeURIComponent of JavaScript/],
+    ['URLEncoder', java, /as by Java \(a space/],
+    ['URLEncoder and %20', (text) => java(text).replaceAll('+', '%20'), /Java, \+ replaced by %20/],
+  ])('%s', (_, encode, words) => {
+    const block = sent.params.map((pair) => pair.slice(0, 2).map((text) => encode(String(text))));
+    const message = `GET&%2F&${encode(block.map((pair) => pair.join('=')).join('&'))}`;
+    const received = createHmac('sha1', `${secretText}&`).update(message).digest('base64');
+    const { findings } = verifySignature({ ...caseOf(recipe, { request: sent }), received });
+    expect(sentencesOf(findings[0] ?? [], 'says')).toMatch(words);
+  });
 });
 
 describe('bytes of another charset', () => {
