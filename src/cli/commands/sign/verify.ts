@@ -11,7 +11,7 @@ import type { Recipe } from '../../../core/signing/recipe.js';
 import { partsOf } from '../../../core/signing/recipe-parts.js';
 import { paramOf, type Sample } from '../../../core/signing/request.js';
 import { Secret } from '../../../core/signing/secret.js';
-import { missingForm, operationOf } from '../../../lab/samples/captured-request.js';
+import { formFields, missingForm, operationOf } from '../../../lab/samples/captured-request.js';
 import { namedPresets } from '../../../lab/verify/recipe-suspects.js';
 import type { Named, OtherInputs } from '../../../lab/verify/suspect.js';
 import { type Verification, verification } from '../../../lab/verify/verify-signature.js';
@@ -117,8 +117,16 @@ async function verify(
 
 /** Whether a rule signs the form, as it was sent or as parameters; a module may read any. */
 function readsForm(recipe: Recipe | null): boolean {
-  const read: readonly string[] = ['body', 'params', 'names', 'values', 'param'];
-  return recipe === null || partsOf(recipe).allTokens.some(({ source }) => read.includes(source));
+  if (recipe === null) return true;
+  return partsOf(recipe).allTokens.some(({ source, name }) => {
+    if (source === 'params') return takesForm(recipe.params);
+    return source === 'body' || (source === 'param' && formFields.has(name));
+  });
+}
+
+function takesForm({ from, include, order }: Recipe['params']): boolean {
+  const listed = typeof order === 'string' ? include : order;
+  return from !== 'query' && (listed === null || listed.some((name) => formFields.has(name)));
 }
 
 const turnMs = 20;

@@ -148,6 +148,18 @@ describe('sign verify', () => {
     ]);
   });
 
+  it('checks a passback without its form where the rule signs the query alone', async () => {
+    const recipe = file('query.json', {
+      message: ['$params', '$secret'],
+      params: { from: 'query' },
+      steps: ['md5'],
+    });
+    const line = `PUT /api/v1/server/user/passback_user_info?app_key=k&sign=${'0'.repeat(32)}`;
+    const args = ['sign', 'verify', '--recipe', recipe, `log: ${line} 200`];
+    const { status, stderr } = await machine.run([...local, ...args]);
+    expect([status, stderr]).toEqual([4, expect.stringContaining('sign is wrong')]);
+  });
+
   it('accepts what the service accepts, in every input form', async () => {
     const { method, path, query, body, ...rest } = await sent([
       'passback',
