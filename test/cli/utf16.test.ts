@@ -74,7 +74,12 @@ async function outcomeOf(args: readonly string[], stdin: Uint8Array) {
     decodeURIComponent(request.query.replace(varying, '')),
     request.body,
   ]);
-  return { status, stdout, stderr: stderr.replace(/in [\d.]+ s, \d+ rows?\/s/, 'in …'), received };
+  return {
+    status,
+    stdout,
+    stderr: stderr.replace(/in [\d.]+ s, [\d,]+ rows?\/s/, 'in …'),
+    received,
+  };
 }
 
 describe.each(Object.entries(marked))('text in %s', (encoding, encode) => {
