@@ -47,23 +47,73 @@ export async function withProgress<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   if (quiet) return work();
-  const { stderr } = io;
-  const startedAt = performance.now();
-  const firstRows = progressNow().rows;
-  const colors = colorsFor(stderr, io.env);
-  const describe = (width?: number) => {
-    const progress = progressNow();
-    const rowsPerMs = (progress.rows - firstRows) / Math.max(1, performance.now() - startedAt);
-    return progressLine(progress, rowsPerMs, width, colors.green);
-  };
-  const showBar = () => stderr.write(`\r${describe((stderr.columns || defaultWidth) - 1)}\u001b[K`);
-  const showLine = () => stderr.write(`${describe()}\n`);
-  const timer = stderr.isTTY ? setInterval(showBar, barMs) : setInterval(showLine, lineMs);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
+  return new ProgressDisplay(io, progressNow).during(work);
+}
+
+/** The bar on a terminal, or the lines elsewhere. */
+export class ProgressDisplay {
+  readonly #io: Io;
+  readonly #progressNow: () => Progress;
+  #timer: NodeJS.Timeout | undefined;
+  #firstRows = 0;
+  /** When the work began, later by the time of each pause. */
+  #startedAt = 0;
+
+  constructor(io: Io, progressNow: () => Progress) {
+    this.#io = io;
+    this.#progressNow = progressNow;
+  }
+
+  /** Shows the progress of work until it ends. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#startedAt = performance.now();
+    this.#firstRows = this.#progressNow().rows;
+    this.#show();
+    try {
+      return await work();
+    } finally {
+      this.#hide();
+    }
+  }
+
+  /** Leaves the terminal to a question. Its time is none of the work. */
+  async pauseFor<T>(question: () => Promise<T>): Promise<T> {
+    if (this.#timer === undefined) return question();
+    const pausedAt = performance.now();
+    this.#hide();
+    try {
+      return await question();
+    } finally {
+      this.#startedAt += performance.now() - pausedAt;
+      this.#show();
+    }
+  }
+
+  #show(): void {
+    const { stderr, env } = this.#io;
+    const { green } = colorsFor(stderr, env);
+    if (!stderr.isTTY) {
+      this.#timer = setInterval(() => stderr.write(`${this.#line()}\n`), lineMs);
+      return;
+    }
+    const showBar = () => {
+      const line = this.#line((stderr.columns || defaultWidth) - 1, green);
+      stderr.write(`\r${line}\u001b[K`);
+    };
+    this.#timer = setInterval(showBar, barMs);
+  }
+
+  #hide(): void {
+    const { stderr } = this.#io;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
     if (stderr.isTTY) stderr.write('\r\u001b[K');
+  }
+
+  #line(width?: number, paint?: (text: string) => string): string {
+    const progress = this.#progressNow();
+    const elapsedMs = Math.max(1, performance.now() - this.#startedAt);
+    return progressLine(progress, (progress.rows - this.#firstRows) / elapsedMs, width, paint);
   }
 }
 

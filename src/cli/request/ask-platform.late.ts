@@ -10,7 +10,7 @@ import type { HarmlessKind } from '../../lab/settle/harmless-requests.js';
 import type { Reach, Settlement, Sight, Sighting } from '../../lab/settle/settle.js';
 import type { CliContext } from '../command.js';
 import type { CommonOptions } from '../command-line/options.js';
-import { withProgress } from '../output/progress.js';
+import { ProgressDisplay } from '../output/progress.js';
 import { connectTo } from './connect.js';
 
 /** Requests a second, unless `--rate` says otherwise. */
@@ -51,9 +51,7 @@ export async function askPlatform<T>(
   { maxRequests, rate = usualRate, more }: Budget,
   work: (asker: Asker) => Promise<T>,
 ): Promise<T> {
-  const pauseMs = 1000 / rate;
-  const asker = new Asker(withoutUndefined({ client, signal, pauseMs, maxRequests, more }));
-  const progressNow = () => {
+  const display = new ProgressDisplay(io, () => {
     const total = asker.sent + asker.left;
     return {
       doing: 'asking',
@@ -62,8 +60,14 @@ export async function askPlatform<T>(
       share: asker.sent / total,
       total,
     };
-  };
-  return withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, () => work(asker));
+  });
+  const askForMore = more && ((sent: number) => display.pauseFor(() => more(sent)));
+  const pauseMs = 1000 / rate;
+  const asker = new Asker(
+    withoutUndefined({ client, signal, pauseMs, maxRequests, more: askForMore }),
+  );
+  if (!io.stderr.isTTY) return work(asker);
+  return display.during(() => work(asker));
 }
 
 /** In production, only reads are sent. */

@@ -5,7 +5,11 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { formatRows } from '../../../../src/cli/commands/bulk/row-count.js';
 import { formatDuration } from '../../../../src/cli/output/duration.js';
-import { progressLine, withProgress } from '../../../../src/cli/output/progress.js';
+import {
+  ProgressDisplay,
+  progressLine,
+  withProgress,
+} from '../../../../src/cli/output/progress.js';
 import { deploymentFlags, Machine } from '../../../support/cli.js';
 import { httpServer, type ReceivedRequest, writtenBy } from '../../../support/raw-server.js';
 
@@ -199,6 +203,38 @@ describe('the messages of a run', () => {
         'passback 1%  10,000/1,000,000 rows  33 min 0 s left  500/s',
         'passback 1%  15,000/1,000,000 rows  32 min 50 s left  500/s',
       ]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('leave a terminal to a question, whose time is none of the work', async () => {
+    vi.useFakeTimers();
+    try {
+      const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+      const io = { stdin: new PassThrough(), stdout: new PassThrough(), stderr, env: {} };
+      const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+      const startedAt = Date.now();
+      let asked = 0;
+      const rowsNow = () => ({
+        ...{ doing: 'asking', unit: 'requests', share: null, total: null },
+        rows: Math.floor((Date.now() - startedAt - asked) / 200),
+      });
+      const display = new ProgressDisplay(io, rowsNow);
+      const done = display.during(async () => {
+        await wait(1_000);
+        await display.pauseFor(async () => {
+          stderr.read();
+          await wait(9_000);
+          asked = 9_000;
+          expect(stderr.read()).toBe(null);
+        });
+        await wait(1_000);
+      });
+      await vi.advanceTimersByTimeAsync(11_000);
+      await done;
+      const shown = String(stderr.read()).split('\r');
+      expect(shown.at(-2)).toMatch(/^asking {2}9 requests {2}5\/s/);
     } finally {
       vi.useRealTimers();
     }
