@@ -69,7 +69,7 @@ export async function confirm(
   if (!prompt.possible) {
     throw new InvalidInputError(
       `confirmation needed, and there is no terminal to ask on: ${question}`,
-      { hint: 'Nothing was done. Add --yes if that is what you want.' },
+      { hint: 'Add --yes if that is what you want.' },
     );
   }
   if (!(await prompt.confirm(question)))

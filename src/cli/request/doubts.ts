@@ -117,8 +117,7 @@ export async function confirmDoubts(
   if (doubts.length === 0) return;
   if (isAnswered || !prompt.possible) return warnOfDoubts(io, doubts);
   for (const doubt of doubts) await printMessage(io, describeWithText(doubt));
-  if (!(await prompt.confirm(question)))
-    throw new InvalidInputError('not confirmed: nothing was done');
+  if (!(await prompt.confirm(question))) throw new InvalidInputError('not confirmed');
 }
 
 function describeWithText({ what, text, why }: DoubtfulText): string {

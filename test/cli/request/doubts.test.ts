@@ -45,7 +45,7 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     expect([done.status, platform.requests]).toEqual([2, []]);
     expect(done.stdout).toContain('--union-id, "$ID", stands for a missing value');
     expect(done.stdout).toContain('the value of key "note", "\\"secret␣text\\"", is in quotes');
-    expect(done.stdout).toContain('not confirmed: nothing was done');
+    expect(done.stdout).toContain('error: not confirmed');
   });
 
   it('the question about production is asked besides', async () => {

@@ -10,6 +10,7 @@ import {
   nameDoubts,
   settingDoubts,
   specialNamesOf,
+  warnOfDoubts,
 } from '../../request/doubts.js';
 import { warnOfKeys } from '../passback/pairs.js';
 import { ColumnDoubts } from './column-doubts.js';
@@ -103,7 +104,10 @@ export async function checkRows(run: BulkRun, places: RefusedPlaces): Promise<Ch
     if (more > 0) await printMessage(io, `and ${formatRows(more)} more`);
   });
   if (options.preflight && rows === 0 && options.part === undefined) throw noRows(name);
+  const doubtfulTexts = [...runDoubts(run), ...doubts.texts(settings.key_prefix)];
   if (faultCount > 0) {
+    // The command that sends the others checks nothing, and asks nothing.
+    await warnOfDoubts(io, doubtfulTexts);
     for (const path of pathsOf(places))
       await printMessage(io, `${formatRows(faultCount)} written to ${path}`);
     throw refused(invalid(), options.dryRun === true || faultCount === rows);
@@ -114,7 +118,7 @@ export async function checkRows(run: BulkRun, places: RefusedPlaces): Promise<Ch
   if (repeated !== null) await warn(io, repeated);
   await confirmDoubts(
     context,
-    [...runDoubts(run), ...doubts.texts(settings.key_prefix)],
+    doubtfulTexts,
     'Send the rows as they are?',
     options.yes === true || options.dryRun === true,
   );

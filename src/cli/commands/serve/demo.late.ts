@@ -9,6 +9,7 @@ import {
   type Service,
 } from '../../../service/index.js';
 import type { CliContext } from '../../command.js';
+import type { Advice } from '../../io.js';
 import { databaseFlag } from './database.js';
 import type { ServeOptions } from './options.js';
 
@@ -62,15 +63,13 @@ export async function checkDemoProfile({ profiles }: CliContext): Promise<void> 
 
 /**
  * Creates the demo app, its users and profile `demo`, which stores the app's secret. Where the app
- * exists, it gets a new secret, and the users stay as they are.
- *
- * @returns what to try next, in lines
+ * exists, it gets a new secret, and the users stay as they are. Returns what to try next.
  */
 export async function prepareDemo(
   context: CliContext,
   { admin, url }: Service,
   { database, page }: Pick<ServeOptions, 'database' | 'page'>,
-): Promise<string[]> {
+): Promise<Advice[]> {
   const { app_secret: value, ...app } = await freshCredentials(admin);
   const values = { ...app, base_url: url, secret: { kind: 'file', value } } as const;
   const { profiles } = await context.profiles.load();
@@ -80,21 +79,27 @@ export async function prepareDemo(
       return updateProfile(list, demoProfile, { ...values, platform: null });
     return addProfile(list, { name: demoProfile, environment: 'test', ...values });
   });
-  const lines: string[] = [];
-  if (urlBefore !== url)
-    lines.push(`profile "${demoProfile}" was of ${urlBefore}, and is of ${url} now.`);
+  const advice: Advice[] = [];
+  if (urlBefore !== url) {
+    const hint = `profile "${demoProfile}" was of ${urlBefore}, and is of ${url} now.`;
+    advice.push({ hint, commands: [] });
+  }
   const unionIds = users.map(({ union_id }) => union_id).join(' and ');
   const content = `tenant ${demoApp.tenantCode} with users ${unionIds}, app ${appKey}`;
   const passback = `userinfo passback acme_level=gold --union-id ${demoUser.union_id} -p ${demoProfile}`;
-  lines.push(
-    `demo: ${content} in profile "${demoProfile}". Try in another terminal:`,
-    `  userinfo read ${await codeToTry(admin, database)} -p ${demoProfile}`,
-    `  ${passback}`,
-    `  USERINFO_APP_SECRET=${appKey} ${passback}  # refused: see why on the page`,
-  );
-  if (page !== false)
-    lines.push(`and open ${url} in a browser: it shows each request, and why one is refused.`);
-  return lines;
+  advice.push({
+    hint: `demo: ${content} in profile "${demoProfile}". Try in another terminal:`,
+    commands: [
+      `userinfo read ${await codeToTry(admin, database)} -p ${demoProfile}`,
+      passback,
+      `USERINFO_APP_SECRET=${appKey} ${passback}  # refused: see why on the page`,
+    ],
+  });
+  if (page !== false) {
+    const hint = `and open ${url} in a browser: it shows each request, and why one is refused.`;
+    advice.push({ hint, commands: [] });
+  }
+  return advice;
 }
 
 /** Creates the app after its users, or rotates its secret: no operation returns the current one. */

@@ -15,7 +15,7 @@ import {
   parseRate,
   parseSwitch,
 } from '../../command-line/option-values.js';
-import { type Io, printMessage } from '../../io.js';
+import { type Io, printAdvice } from '../../io.js';
 import { readPlatform } from '../../request/deployment.js';
 import {
   adminTokens,
@@ -184,9 +184,9 @@ async function runServe(context: CliContext, flags: ServeOptions): Promise<void>
     void service.close();
   });
   try {
-    const lines = (await demo?.prepareDemo(context, service, options)) ?? [];
+    const introduction = (await demo?.prepareDemo(context, service, options)) ?? [];
     // JSON logs are read by programs, which need no introduction.
-    if (format === 'pretty') for (const line of lines) await printMessage(io, line);
+    if (format === 'pretty') for (const advice of introduction) await printAdvice(io, advice);
     if (!signal.aborted) await once(signal, 'abort');
   } finally {
     await service.close();
