@@ -175,10 +175,12 @@ def summarize(way, outcomes):
         values = sorted(outcome[name] for outcome in outcomes)
         return f'median {values[len(values) // 2]:.4g}, most {values[-1]:.4g}'
 
+    told = [one for one in outcomes if not one['refused'] or 'more than one rule' in one['said']]
     judged = [one for one in outcomes if one['truth']['checks'] not in ('form first', 'code first')]
     print(f'{WAYS[way]}: {share(outcomes)}')
     print(f'  signature before the form: {share(judged)}')
     print(f"  three answers: {share([one for one in outcomes if tells(one['truth'])])}")
+    print(f'  accepted, or said that more than one rule is left: {len(told)} of {len(outcomes)}')
     print(f"  CPU in seconds: {spread('cpu')}; requests: {spread('requests')}")
     print(f"  requests that could change a record: {sum(one['dangers'] for one in outcomes)}, "
           f"changed: {sum(one['changes'] for one in outcomes)}", flush=True)
