@@ -104,12 +104,12 @@ function wrongSignature(
 }
 
 /** What is left where both sign the same text. */
-function textsAgree(message: string): string {
+function textsAgree(signedText: string): string {
   const left =
     'The texts to sign agree: so the secret differs, or the digest. ' +
     'Compare the first and the last character of the secret, and its length. ' +
     'Digest a text such as "a" on both sides.';
-  return /^[\0-\x7f]*$/.test(message)
+  return /^[\0-\x7f]*$/.test(signedText)
     ? left
     : `${left} Or the charset differs: send it once with ASCII values alone.`;
 }
