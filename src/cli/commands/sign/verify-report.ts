@@ -1,9 +1,12 @@
+import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { compareMessages, type Difference } from '../../../lab/verify/compare-messages.js';
 import { sentencesOf, type Verification } from '../../../lab/verify/verify-signature.js';
 import { CheckFailedError } from '../../report-error.js';
 import { markDifference, stagesOf } from './explain.js';
 
 export interface VerifyReport {
+  /** The profile of `-p`. */
+  readonly profile: string | undefined;
   /** The rule that the request was checked by, such as `the preset taobao`. */
   readonly rule: string;
   /** By parameter; `null` if the request has no such signature. */
@@ -68,13 +71,14 @@ function showVerdict(
 }
 
 /** The error for a wrong request; `null` if it is right. */
-export function faultOf({ verdicts, comparison }: VerifyReport): CheckFailedError | null {
+export function faultOf(report: VerifyReport): CheckFailedError | null {
+  const { verdicts, comparison } = report;
   const missing = [...verdicts].filter(([, verdict]) => verdict === null).map(([name]) => name);
   if (missing.length > 0) {
     return new CheckFailedError(`the request has no ${missing.join(' and no ')}`);
   }
   for (const [name, verdict] of verdicts) {
-    if (verdict !== null && !verdict.right) return wrongSignature(name, verdict, comparison);
+    if (verdict !== null && !verdict.right) return wrongSignature(name, verdict, report);
   }
   if (comparison?.difference == null) return null;
   return new CheckFailedError(
@@ -86,7 +90,7 @@ export function faultOf({ verdicts, comparison }: VerifyReport): CheckFailedErro
 function wrongSignature(
   name: string,
   { findings: [finding], explanation }: Verification,
-  comparison: Comparison | null,
+  { profile, verdicts, comparison }: VerifyReport,
 ): CheckFailedError {
   if (finding !== undefined) {
     return new CheckFailedError(`${name} is wrong: ${sentencesOf(finding, 'says')}`, {
@@ -97,9 +101,17 @@ function wrongSignature(
   if (comparison?.signature === name && comparison.difference === null) {
     return new CheckFailedError(message, { hint: textsAgree(explanation.message) });
   }
+  const compare = "Compare the operator's text to sign with yours (--theirs), or find the rule:";
+  const isNoneExplained = [...verdicts.values()].every(
+    (verdict) => verdict !== null && !verdict.right && verdict.findings.length === 0,
+  );
+  const both =
+    'Both signatures are wrong: another secret is a likely cause. ' +
+    'Compare its first and its last character, and its length.';
+  const profileFlag = profile === undefined ? '' : ` -p ${quoteWhereNeeded(profile)}`;
   return new CheckFailedError(message, {
-    hint: "Compare the operator's text to sign with yours (--theirs), or find the rule:",
-    commands: ['userinfo sign solve -'],
+    hint: isNoneExplained && verdicts.size > 1 ? `${both}\n${compare}` : compare,
+    commands: [`userinfo sign solve -${profileFlag}`],
   });
 }
 

@@ -99,6 +99,7 @@ async function verify(
     verdicts.set(name, steps && (await inTurns(steps, context.signal)));
   }
   const report: VerifyReport = {
+    profile: options.profile,
     rule: from,
     verdicts,
     comparison: theirs === null ? null : compareTheirs(signed, theirs),

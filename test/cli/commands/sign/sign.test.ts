@@ -38,9 +38,9 @@ async function json(args: readonly string[], stdin = '', status = 0) {
 }
 
 /** The request that a command sends, as it was received. */
-async function sent(args: readonly string[]): Promise<ReceivedRequest> {
+async function sent(args: readonly string[], env = {}): Promise<ReceivedRequest> {
   const before = capture.requests.length;
-  await machine.run([...local, ...args, '--base-url', capture.url]);
+  await machine.run([...local, ...args, '--base-url', capture.url], { env });
   const request = capture.requests[before];
   if (request === undefined) throw new Error(`nothing was sent by ${args.join(' ')}`);
   return request;
@@ -201,10 +201,7 @@ describe('sign verify', () => {
 
   it('names what was changed in a request that the service refuses', async () => {
     const env = { USERINFO_APP_SECRET: `${secret}\n` };
-    const before = capture.requests.length;
-    await machine.run([...local, 'read', 'some-code', '--base-url', capture.url], { env });
-    const request = capture.requests[before];
-    if (request === undefined) throw new Error('nothing was sent');
+    const request = await sent(['read', 'some-code'], env);
     const answer = await fetch(`${machine.url}${request.path}?${request.query}`);
     expect(await answer.json()).toMatchObject({ code: 40102 });
 
@@ -249,6 +246,15 @@ describe('sign verify', () => {
     const { stdout: help } = await machine.run(['profile', 'set', '--help']);
     const advised = found.sign.mistakes[1].advice.match(/--[\w-]+/g);
     expect(advised.filter((flag: string) => !help.includes(`  ${flag} `))).toEqual([]);
+  });
+
+  it('says that the secret may be another one where both signatures are wrong without a cause', async () => {
+    const env = { USERINFO_APP_SECRET: 'mistyped' };
+    const request = asCurl(await sent(['read', 'some-code'], env));
+    const done = await machine.run(['sign', 'verify', '-p', 'local', request]);
+    expect(done.status).toBe(4);
+    expect(done.stderr).toContain('another secret is a likely cause');
+    expect(done.stderr).toContain('userinfo sign solve - -p local');
   });
 
   it('compares the text to sign of the operator with ours', async () => {
