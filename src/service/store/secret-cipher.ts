@@ -53,6 +53,11 @@ export class SecretCipher {
   requireKey(stored: string): void {
     const id = idIn(stored);
     if (id === null || this.#keysById.has(id)) return;
+    if (this.#keysById.size === 0)
+      throw new UnreadableSecretError(
+        'the secrets of the database are encrypted, and no master key is set',
+        { hint: 'Set the key in USERINFO_MASTER_KEY, or its file in USERINFO_MASTER_KEY_FILE.' },
+      );
     throw new UnreadableSecretError('the secrets of the database are encrypted with another key', {
       hint: 'Give that key in USERINFO_MASTER_KEY, after a comma if there is a newer one.',
     });

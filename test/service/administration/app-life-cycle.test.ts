@@ -197,7 +197,7 @@ describe('secrets in the database', () => {
     const rotated = await keyed.rotateSecret({ appKey: stand.app.app_key });
     await keyed.close();
     expect(await stored()).not.toContain(rotated.app_secret.reveal());
-    await expect(createService({ database })).rejects.toThrow('are encrypted with another key');
+    await expect(createService({ database })).rejects.toThrow('and no master key is set');
     await expect(createService({ database, masterKeys: [old] })).rejects.toThrow(
       'with another key',
     );
@@ -274,7 +274,7 @@ describe('secrets in the database', () => {
     const last = await openAdmin({ database, masterKeys: [old] });
     await last.createApp({ tenantCode: tenant, channel: 'web', appKey: 'the last' });
     await last.close();
-    await expect(createService({ database })).rejects.toThrow('are encrypted with another key');
+    await expect(createService({ database })).rejects.toThrow('and no master key is set');
     await expect(openAdmin({ database, masterKeys: [newer] })).rejects.toThrow('with another key');
     await (await openAdmin({ database, masterKeys: [newer, old] })).close();
   });
@@ -311,7 +311,7 @@ describe('secrets in the database', () => {
     const keys = { ...stand.app, secret: stand.secret };
     expect(await passbackTo(service.url, keys)).toMatchObject({ code: 50301 });
     await service.close();
-    const problem = 'the secrets of the database are encrypted with another key';
+    const problem = 'the secrets of the database are encrypted, and no master key is set';
     expect(events).toContainEqual(expect.objectContaining({ event: 'unreadable_secret', problem }));
   });
 

@@ -161,7 +161,7 @@ it('takes the master key from a file, and needs it from then on', async () => {
   const without = await machine.run(['admin', 'app', 'list'], { env: plain });
   expect(without.status).toBe(2);
   expect(without.stderr).toContain(
-    'are encrypted with another key\nGive that key in USERINFO_MASTER_KEY',
+    'are encrypted, and no master key is set\nSet the key in USERINFO_MASTER_KEY',
   );
   expect(await serve(['--port', '0'], env)).toMatch(/^http:/);
 });
