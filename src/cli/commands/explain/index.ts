@@ -12,6 +12,7 @@ import { resolveSigning } from '../../../core/profiles/settings.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { type CliContext, command, type Invocation } from '../../command.js';
 import type { CommonOptions, ConnectionOptions } from '../../command-line/options.js';
+import { printMessage } from '../../io.js';
 import { settingSources } from '../../request/deployment.js';
 
 export const declareExplain = command({
@@ -24,11 +25,19 @@ export const declareExplain = command({
       .argument('[code...]', 'the code of an answer, or its text (default: all codes)')
       .option('--platform <file>', 'platform file with its result codes'),
   run: async (
-    { context, options, isTable, print }: Invocation<ConnectionOptions>,
+    { context, io, options, isTable, print }: Invocation<ConnectionOptions>,
     words: string[],
   ) => {
     const table = await tableOf(context, options);
-    if (words.length > 0) return print(explain(codeIn(words.join(' '), table), table));
+    if (words.length > 0) {
+      const text = words.join(' ');
+      const code = codeIn(text, table);
+      if (code !== undefined) return print(explain(code, table));
+      const ownCode = codeIn(text, ownResultCodes);
+      if (ownCode === undefined) throw notInTable(text);
+      await printMessage(io, `${ownCode} is not a code of the platform: "userinfo serve" has it`);
+      return print(explain(ownCode, ownResultCodes));
+    }
     const all = [...table.keys()].map((code) => explain(code, table));
     if (!isTable) return print(all);
     await print(all.map(({ code, msg, fix, try_again }) => ({ code, msg, fix, try_again })));
@@ -46,22 +55,29 @@ async function tableOf(
   return parseResultCodes(result_codes, 'the result codes');
 }
 
+/** The numbers of a text that may be result codes. */
+const numbersOf = (text: string) => text.match(/(?<!\w)-\d+|\d+/g) ?? [];
+
 /**
- * The result code in a text, such as `40101` or `HTTP 200, code 40101`.
- *
- * @throws InvalidInputError if the table has none of its numbers
+ * The result code of the table in a text, such as `40101`, `HTTP 200, code 40101` or `no such user`;
+ * `undefined` if it has none.
  */
-function codeIn(text: string, table: ResultCodeTable): number {
-  const numbers = text.match(/(?<!\w)-\d+|\d+/g) ?? [];
+function codeIn(text: string, table: ResultCodeTable): number | undefined {
   const byText = new Map(Array.from(table.keys(), (code) => [String(code), code]));
-  const codes = numbers.flatMap((number) => byText.get(number) ?? []);
+  const codes = numbersOf(text).flatMap((number) => byText.get(number) ?? []);
   // An HTTP status stands beside the code: 200 is that of many refusals.
   const code = codes.find((number) => number !== resultCode.ok) ?? codes[0];
   if (code !== undefined) return code;
-  const [number = text, ...more] = numbers;
+  return [...table].find(([, { msg }]) => msg.toLowerCase() === text.toLowerCase())?.[0];
+}
+
+function notInTable(text: string): InvalidInputError {
+  const [number = text, ...more] = numbersOf(text);
   const named = more.length > 0 ? text : number;
-  throw new InvalidInputError(`the code ${quoteName(named)} is not in the table`, {
-    hint: "It may be one of the platform's own: ask its operator, and name it under result_codes of the platform file.",
+  return new InvalidInputError(`the code ${quoteName(named)} is not in the table`, {
+    hint:
+      'It may be one of the platform\'s own: "userinfo probe" learns them from a test deployment. Or ask its ' +
+      'operator, and name it under result_codes of the platform file.',
   });
 }
 

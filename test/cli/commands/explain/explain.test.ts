@@ -28,6 +28,7 @@ describe('explain', () => {
     ['error-40106 after HTTP 401', 40106],
     ['200 ok', 200],
     ['code: -6', -6],
+    ['app_sign is wrong', 40102],
   ])('finds the code in the text %s', async (text, code) => {
     writeFileSync(join(machine.folder, 'p.json'), '{"result_codes":{"-6":"wrongSign"}}');
     const platform = code < 0 ? ['--platform', 'p.json'] : [];
@@ -38,6 +39,13 @@ describe('explain', () => {
   it('lists every code of the table', async () => {
     const { stdout } = await machine.run(['explain', '--query', '[].code', '--json']);
     expect(JSON.parse(stdout)).toEqual(resultCodes);
+  });
+
+  it('explains a code of "userinfo serve" that the platform does not have, and says so', async () => {
+    writeFileSync(join(machine.folder, 'p.json'), '{"result_codes":{"-6":"wrongSign"}}');
+    const done = await machine.run(['explain', '40106', '--json', '--platform', 'p.json']);
+    expect(JSON.parse(done.stdout).msg).toBe('code is unknown, expired or used');
+    expect(done.stderr).toBe('40106 is not a code of the platform: "userinfo serve" has it\n');
   });
 
   it.each([['49999'], ['040102'], ['x']])('reports that %s is not in the table', async (code) => {
