@@ -358,13 +358,15 @@ function notFound(
   const values = requestFields.flatMap((field) => [settingNames[field].flag, profile[field]]);
   const isStdin = from === '-';
   const file = isStdin ? 'request.txt' : quoteWhereNeeded(from);
-  const cause = 'Nothing was stored. A wrong app secret is the likeliest cause: enter it again.';
+  const cause =
+    'Nothing was stored. A wrong app secret is the likeliest cause: enter it again, by the first command.';
   const stored = isStdin
-    ? 'store the profile without the rule, and the request as request.txt:'
+    ? 'store the request as request.txt, and the profile without the rule:'
     : 'store the profile without the rule:';
   return new CheckFailedError(message, {
     hint: `${cause}\nTo go on with what the document says, ${stored}`,
     commands: [
+      ...commandOf(args),
       ...commandOf(withFlags(args, values, ['--from'])),
       `userinfo sign solve -p ${name} --save ${name} --sample ${file}`,
     ],

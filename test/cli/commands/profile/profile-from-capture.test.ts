@@ -305,7 +305,9 @@ describe('profile add --from', () => {
     expect([done.status, received]).toEqual([4, []]);
     expect(done.stderr).toContain('no usual rule gives the sign of the requests');
     expect(done.stderr).toContain('Nothing was stored. A wrong app secret is the likeliest cause');
-    const [, line = ''] = /^ {2}(userinfo profile add .*)$/m.exec(done.stderr) ?? [];
+    const lines = done.stderr.matchAll(/^ {2}(userinfo profile add .*)$/gm);
+    const [again = '', line = ''] = Array.from(lines, ([, command = '']) => command);
+    expect(again).toContain('--from captured.txt');
     expect(await machine.type(`${line} --app-secret-env SHOP`)).toMatchObject({ status: 0 });
     expect(done.stderr).toContain('userinfo sign solve -p shop --save shop --sample captured.txt');
   });
