@@ -193,6 +193,7 @@ describe('sign try', () => {
     const done = await machine.onTerminal(args, dialogue, { env: { SHOP: platform.secret } });
     expect(done).toMatchObject({ status: 4 });
     expect(done.stdout).toMatch(/neither app_sign nor sign was found by 130 requests/);
+    expect(done.stdout).toContain('userinfo sign solve -p shop --save shop --sample request.txt');
     const sent = await harmless(platform);
     expect(sent).toHaveLength(130);
     const [, skipped] =

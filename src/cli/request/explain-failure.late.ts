@@ -100,14 +100,31 @@ export function explainFailure(
   return new ExplainedError(error, withoutUndefined({ ...advice, message }));
 }
 
+/** What to do about a certificate, by the codes of OpenSSL and Node. */
+const certificateFaults: readonly { readonly codes: RegExp; readonly hint: string }[] = [
+  {
+    codes: /SELF_SIGNED|UNABLE_TO/,
+    hint: 'Its certificate authority is not trusted: pass the certificate of that authority with --ca-file.',
+  },
+  {
+    codes: /EXPIRED|NOT_YET_VALID/,
+    hint: 'Ask the operator to renew it, and check the clock of this machine.',
+  },
+  { codes: /ALTNAME/, hint: 'It is the certificate of another host: check the base URL.' },
+];
+
+/** What to do about the certificate that a connection failed of; `undefined` if it is another fault. */
+export function adviceOfCertificate({ cause }: NoAnswerError): string | undefined {
+  const { code } = (cause ?? {}) as { readonly code?: unknown };
+  return certificateFaults.find(({ codes }) => codes.test(String(code)))?.hint;
+}
+
 /** Where a base URL that may be wrong comes from; the message names its host alone. */
-function aboutBaseUrl(
-  { reason, hint }: NoAnswerError,
-  { base_url: { origin } }: Settings,
-): RefusalAdvice {
+function aboutBaseUrl(error: NoAnswerError, { base_url: { origin } }: Settings): RefusalAdvice {
+  const { reason, hint } = error;
   if (['proxy', 'reset', 'wrong-data'].includes(reason)) return {};
   const source = `The ${settingNames.base_url.title} comes from ${describeOrigin(origin)}.`;
-  return { hint: joinHints(hint, source) };
+  return { hint: joinHints(adviceOfCertificate(error) ?? hint, source) };
 }
 
 /** What the command line knows of a refusal. That it may have been carried out is said first. */

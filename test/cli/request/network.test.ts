@@ -40,6 +40,7 @@ describe('an unknown certificate authority', () => {
     const refused = await machine.run(there);
     expect(refused).toMatchObject({ status: 5, stdout: '' });
     expect(refused.stderr).toContain(`no secure connection to ${new URL(secure.url).host}`);
+    expect(refused.stderr).toContain('pass the certificate of that authority with --ca-file');
     expect((await machine.run([...there, '--ca-file', caFile])).status).toBe(0);
     expect((await machine.run(there, { env: { USERINFO_CA_FILE: caFile } })).status).toBe(0);
     // Node reads it when a process starts.

@@ -25,6 +25,7 @@ import type { CliContext, Invocation } from '../../command.js';
 import type { ConnectionOptions } from '../../command-line/options.js';
 import { CheckFailedError, ExplainedError } from '../../report-error.js';
 import {
+  adviceOfAddress,
   askingQuestion,
   askPlatform,
   connectToAsk,
@@ -33,7 +34,11 @@ import {
 } from '../../request/ask-platform.late.js';
 import { connectTo } from '../../request/connect.js';
 import { announceProduction, loadSigning, settingSources } from '../../request/deployment.js';
-import { describeRule, explainFailure } from '../../request/explain-failure.late.js';
+import {
+  adviceOfCertificate,
+  describeRule,
+  explainFailure,
+} from '../../request/explain-failure.late.js';
 import { networkOptions, proxyOf } from '../../request/network.js';
 
 /** The result of a check that did not fail. */
@@ -204,33 +209,22 @@ function checkTls({ error }: SentRequest, { base_url }: Settings): Finding {
     return { detail: 'none: the base URL is http', skipped: true };
   }
   if (error?.reason !== 'tls') return { detail: 'encrypted, with a valid certificate' };
-  const { code } = (error.cause ?? {}) as { readonly code?: unknown };
-  const advice = certificateAdvice.find(({ codes }) => codes.test(String(code)));
-  if (advice === undefined) throw error;
-  throw new ExplainedError(error, { hint: advice.hint });
+  const hint = adviceOfCertificate(error);
+  if (hint === undefined) throw error;
+  throw new ExplainedError(error, { hint });
 }
-
-/** What to do about a certificate, by the codes of OpenSSL and Node. */
-const certificateAdvice: readonly { readonly codes: RegExp; readonly hint: string }[] = [
-  {
-    codes: /SELF_SIGNED|UNABLE_TO/,
-    hint: 'Its certificate authority is not trusted: pass the certificate of that authority with --ca-file.',
-  },
-  {
-    codes: /EXPIRED|NOT_YET_VALID/,
-    hint: 'Ask the operator to renew it, and check the clock of this machine.',
-  },
-  { codes: /ALTNAME/, hint: 'It is the certificate of another host: check the base URL.' },
-];
 
 /** The service answers with an envelope. */
 function describeAnswer(
   { httpStatus, envelope }: Answer,
-  { sentAt, receivedAt }: SentRequest,
+  { sentAt, receivedAt, refused }: SentRequest,
 ): Finding {
   const { code, msg } = envelope;
   const duration = `after ${receivedAt - sentAt} ms`;
-  return { detail: `HTTP ${httpStatus}, code ${code} ${quoteName(msg)}, ${duration}` };
+  const detail = `HTTP ${httpStatus}, code ${code} ${quoteName(msg)}, ${duration}`;
+  const isUnknownCode = refused !== undefined && refused.entry === undefined;
+  const next = isUnknownCode ? adviceOfAddress({ httpStatus, msg }) : null;
+  return next === null ? { detail } : { detail, next };
 }
 
 /** The clocks differ by no more than a service usually allows. */

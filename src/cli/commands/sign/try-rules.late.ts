@@ -17,6 +17,7 @@ import { printAdvice, printMessage } from '../../io.js';
 import { confirm } from '../../prompt.js';
 import { CheckFailedError } from '../../report-error.js';
 import {
+  adviceOfAddress,
   askPlatform,
   connectToAsk,
   describeReply,
@@ -83,7 +84,7 @@ export async function askAndSave(
     const asked = await askForRules(asker, client, secret, { own, skip, onRefused });
     return { ...asked, requests: asker.sent };
   };
-  const goOn = () => goOnCommand(settings, options, refused);
+  const goOn = () => `${signCommand(settings, options, 'try')} --skip ${refused}`;
   const asked = await askPlatform(context, client, budget, work).catch(async (error: unknown) => {
     if (context.signal.aborted)
       await printAdvice(io, { hint: 'To go on later:', commands: [goOn()] });
@@ -93,7 +94,8 @@ export async function askAndSave(
   const rules = rulesOf(asked);
   await print(isTable ? tableOf(asked, rules) : recordOf(asked, rules));
   await saveFound(invocation, asked, rules, own);
-  if (asked.settlement === null) throw notFound(asked, goOn());
+  if (asked.settlement === null)
+    throw notFound(asked, signCommand(settings, options, 'solve'), goOn());
 }
 
 /** Says how many requests were sent, and asks for the next ones. */
@@ -184,15 +186,16 @@ function refuseProduction({ environment, profile }: Settings): void {
   );
 }
 
-function goOnCommand({ profile }: Settings, { save }: TryOptions, refused: number): string {
+/** A command of `userinfo sign` for the same profile. */
+function signCommand({ profile }: Settings, { save }: TryOptions, name: string): string {
   const flags = [
     ...(profile === null ? [] : ['-p', quoteWhereNeeded(profile)]),
     ...(save === undefined ? [] : ['--save', quoteWhereNeeded(save)]),
   ];
-  return ['userinfo sign try', ...flags, '--skip', refused].join(' ');
+  return ['userinfo sign', name, ...flags].join(' ');
 }
 
-function notFound({ search, requests }: Asked, goOn: string): CheckFailedError {
+function notFound({ search, requests }: Asked, solve: string, goOn: string): CheckFailedError {
   const { app_sign, sign, ended } = search;
   const count = `${formatCount(requests)} requests`;
   const what =
@@ -203,7 +206,7 @@ function notFound({ search, requests }: Asked, goOn: string): CheckFailedError {
     endHint(search),
     'Check the secret, as "userinfo doctor" shows it. A request that was accepted finds the rule sooner:',
   ];
-  const commands = ['userinfo sign solve --sample request.txt'];
+  const commands = [`${solve} --sample request.txt`];
   return new CheckFailedError(what, {
     hint: hints.join('\n'),
     commands: ended === 'all tried' ? commands : [...commands, goOn],
@@ -214,8 +217,11 @@ function endHint({ ended, judging, last }: Search): string {
   if (ended === 'throttled' || ended === 'other answer')
     return `Stopped: ${stopWords[ended]}. Go on later.`;
   if (judging.kind === 'apart') return `The platform answers ${describeReply(last)}.`;
+  const each = `Each answer was ${describeReply(last)}.`;
+  const aboutAddress = last && adviceOfAddress(last);
+  if (aboutAddress !== null) return `${each} ${aboutAddress}`;
   return (
-    `Each answer was ${describeReply(last)}. That decides nothing where the platform has one answer for both ` +
-    'signatures, or looks at the code before them.'
+    `${each} That decides nothing where the platform has one answer for both signatures, ` +
+    'or looks at the code before them.'
   );
 }

@@ -243,6 +243,24 @@ describe('doctor reports a service', () => {
     });
   });
 
+  it('that has nothing at the address, with the base URL as the cause', async () => {
+    const server = await httpServer((_, response) =>
+      response.end('{"code":24126,"msg":"not found","data":{}}'),
+    );
+    const found = await diagnose(['--base-url', server.url], { env });
+    const args = ['sign', 'try', '--base-url', server.url, '--rate', '1000000/s'];
+    const dialogue = [
+      ['Send up to 150 requests', 'y'],
+      ['Send up to 450 more', 'n'],
+    ] as const;
+    const asked = await machine.onTerminal(args, dialogue, { env });
+    await server.close();
+    const advice = 'Check the base URL first: its path may lack a part';
+    expect(found.checks.answer?.next).toContain(advice);
+    const words = asked.stdout.replaceAll(/\s+/g, ' ');
+    expect(words).toContain(`Each answer was 24126 "not found". ${advice}`);
+  });
+
   it('that is something else, with what answered', async () => {
     const server = await httpServer((_, response) => response.end('<title>Welcome</title>'));
     const found = await diagnose(['--base-url', server.url], { env });
