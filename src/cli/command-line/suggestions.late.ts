@@ -72,6 +72,11 @@ function unknownOption(
       message,
       'The app secret is not an argument: --app-secret-stdin, -env or -command. Replace the secret that you typed.',
     );
+  const argument = command.registeredArguments.find((known) => isNamed(known.name(), flag));
+  if (argument !== undefined) {
+    const usage = `${fullName(command)} ${command.usage()}`;
+    return new UsageError(message, `It is an argument: ${usage}`);
+  }
   const ourFlag = otherTools.options[flag];
   if (ourFlag !== undefined && findOption(command, ourFlag) !== undefined)
     return new UsageError(message, didYouMean(ourFlag));
@@ -80,6 +85,11 @@ function unknownOption(
   if (command.registeredArguments.length > 0)
     hint = `Put a -- before an argument that begins with -. ${hint}`;
   return new UsageError(message, hint, [`${fullName(command)} --help`]);
+}
+
+/** Whether an option is called like an argument, in the singular or the plural. */
+function isNamed(argument: string, flag: string): boolean {
+  return flag === `--${argument}` || flag === `--${argument}s`;
 }
 
 /**

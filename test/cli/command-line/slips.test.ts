@@ -378,6 +378,11 @@ const refused: readonly Slip[] = [
     cause: '"userinfo profile list" has no use for --profile',
     next: 'Leave it out.\n',
   },
+  ...['--code c1', 'c1 --names mobile'].map((words) => ({
+    typed: `userinfo read ${words}`,
+    cause: 'unknown option "--',
+    next: 'It is an argument: userinfo read',
+  })),
   {
     typed: 'userinfo --timeot 5s read abc',
     cause: 'unknown option "--timeot"',
