@@ -40,7 +40,7 @@ export type {
   VaultSecret,
 } from './client/call/options.js';
 export type { PassbackInput, ReadInput } from './client/call/request.js';
-export type { WireRequest } from './client/call/wire-request.js';
+export type { WireRequest } from './client/call/sign-request.js';
 export { UserInfoClient } from './client/client.js';
 export type { Outcome, RowOutcome } from './client/rows/outcome.js';
 export type { BulkRunOptions, PassbackOutcome, ReadOutcome } from './client/rows/send-all.js';

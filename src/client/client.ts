@@ -11,7 +11,7 @@ import {
   type ReadInput,
   readRequest,
 } from './call/request.js';
-import type { WireRequest } from './call/wire-request.js';
+import type { WireRequest } from './call/sign-request.js';
 import { optionsFromEnvironment } from './environment.js';
 import {
   type BulkRunOptions,

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { showParameter } from '../../client/call/hooks.js';
-import type { WireRequest } from '../../client/call/wire-request.js';
+import type { WireRequest } from '../../client/call/sign-request.js';
 import { maskGivenName } from '../../core/contract/masking.js';
 import type { Settings } from '../../core/profiles/settings.js';
 import { encodePairs } from '../../core/support/percent-encoding.js';

@@ -5,6 +5,7 @@ import { type AnswerHeaders, headerOf, type WireAnswer } from './answer.js';
 import { maxAnswerBytes } from './decode-body.js';
 import type { DispatchController, DispatchedRequest, DispatchHandler } from './dispatcher.js';
 import { CancelledError, NoAnswerError } from './errors.js';
+import type { RequestHeaders } from './header-values.js';
 import { type NoAnswerEvent, type RequestEvent, showAnswer, showParameters } from './hooks.js';
 import { parseAnswer } from './parse-answer.js';
 import { notProvided } from './renewed-value.js';
@@ -13,7 +14,6 @@ import { type AttemptOutcome, isSuccess, mayRetry, parseRetryAfter } from './ret
 import type { Sender } from './sender.js';
 import type { SignedRequest } from './sign-request.js';
 import { TunnelError, toNoAnswerError } from './transport-errors.js';
-import type { RequestHeaders } from './wire-request.js';
 
 /** The outcome of one attempt. */
 export interface AttemptResult {

@@ -6,11 +6,10 @@ import { Attempt, type AttemptResult, timedOut } from './attempt.js';
 import { CancelledError, NoAnswerError, type RejectedError } from './errors.js';
 import { callHeaders } from './header-values.js';
 import { traceCall } from './hooks.js';
-import { judge } from './judgement.js';
 import { type CallOptions, clientDefaults } from './options.js';
 import { didNotReturn } from './renewed-value.js';
 import type { PlainRequest } from './request.js';
-import { isSuccess, mayHaveActed, mayRetry, pauseBefore } from './retry.js';
+import { isSuccess, judge, mayHaveActed, mayRetry, pauseBefore } from './retry.js';
 import type { Sender } from './sender.js';
 
 /** The reason of a call that took too long. */

@@ -13,7 +13,7 @@ import {
 } from './options.js';
 import type { PlainRequest } from './request.js';
 import { Sender } from './sender.js';
-import { toWireRequest, type WireRequest } from './wire-request.js';
+import { toWireRequest, type WireRequest } from './sign-request.js';
 
 /** A call or a bulk run that `close` waits for. */
 export interface UnderWay {
@@ -69,7 +69,7 @@ export class CallClient extends Sender implements AsyncDisposable {
     try {
       const signed = this.signAttempt(request);
       if (!isPromise(signed))
-        return toWireRequest(signed, this.baseUrl, this.headersWith(undefined));
+        return toWireRequest(signed, this.baseUrl, this.headersWith(undefined).additional);
       signed.then(undefined, () => {});
       throw new InvalidInputError(
         'a signer returns a promise: a request is not signed by it alone',

@@ -1,10 +1,11 @@
+import manifest from '../../../package.json' with { type: 'json' };
+import { formContentType } from '../../core/contract/endpoints.js';
 import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
 import { checkHeaderNames, checkHeaderValue } from '../../core/platform/headers.js';
 import { Secret } from '../../core/signing/secret.js';
 import { isPromise } from '../../core/signing/signer.js';
 import type { HeaderProvider, UserInfoClientOptions } from './options.js';
 import { callProvider, notProvided } from './renewed-value.js';
-import { RequestHeaders } from './wire-request.js';
 
 /** The option `headers`: a value, or a function that returns it, by the name of the header. */
 type HeaderOptions = NonNullable<UserInfoClientOptions['headers']>;
@@ -95,4 +96,43 @@ function headerText(name: string, value: unknown): string {
   if (typeof text !== 'string')
     throw new InvalidInputError(`${label} is neither text nor a function`);
   return checkHeaderValue(text, label);
+}
+
+/**
+ * Answers are read as they are: without a content encoding. Protection services may refuse requests
+ * without a `User-Agent`.
+ */
+const usualHeaders = {
+  accept: 'application/json',
+  'accept-encoding': 'identity',
+  'user-agent': `userinfo/${manifest.version}`,
+};
+
+/** Minimum length of a value that is hidden, in characters: shorter ones are words. */
+const shortestHidden = 8;
+
+/**
+ * The headers of requests: names and values alternating, which undici processes faster than an
+ * object.
+ */
+export class RequestHeaders {
+  /** The headers besides those of every client, by their names in lower case. */
+  readonly additional: ReadonlyMap<string, string>;
+  /** All headers of a request without a form, names and values alternating. */
+  readonly withoutForm: string[];
+  /** All headers of a request with a form, names and values alternating. */
+  readonly withForm: string[];
+
+  constructor(additional: ReadonlyMap<string, string>) {
+    this.additional = additional;
+    this.withoutForm = [...new Map([...Object.entries(usualHeaders), ...additional])].flat();
+    this.withForm = [...this.withoutForm, 'content-type', formContentType];
+  }
+
+  /** Hides their values in a text of an answer: gateways repeat the key that they refuse. */
+  readonly hide = (text: string): string =>
+    [...this.additional.values()]
+      .flatMap((value) => value.split(' '))
+      .filter((value) => value.length >= shortestHidden)
+      .reduce((shown, value) => shown.replaceAll(value, '…'), text);
 }

@@ -10,7 +10,7 @@ import { compileRecipes, type RequestSigners } from '../../core/signing/app-sign
 import { Secret } from '../../core/signing/secret.js';
 import { type Connections, openConnections } from './connections.js';
 import { RejectedError } from './errors.js';
-import { headerSource } from './header-values.js';
+import { headerSource, RequestHeaders } from './header-values.js';
 import { Hooks } from './hooks.js';
 import {
   clientDefaults,
@@ -30,7 +30,6 @@ import {
 import type { PlainRequest } from './request.js';
 import { type AttemptOutcome, isSuccess, refusesCaller, refusesSignature } from './retry.js';
 import { type SignedRequest, type SigningApp, signRequest } from './sign-request.js';
-import { RequestHeaders } from './wire-request.js';
 
 /**
  * `random` (§5.4): the maximum length of §8, hexadecimal, 74 bits of it from a cryptographic

@@ -1,4 +1,9 @@
-import { type Endpoint, hasForm, type Parameter } from '../../core/contract/endpoints.js';
+import {
+  type Endpoint,
+  formContentType,
+  hasForm,
+  type Parameter,
+} from '../../core/contract/endpoints.js';
 import {
   checkParameters,
   checkSignatureLength,
@@ -143,4 +148,36 @@ function encodeIn(part: Parameter['in'], { parameters }: Endpoint, values: Param
     text += `${parameter.name}=${encodeText(value)}`;
   }
   return text;
+}
+
+/**
+ * A signed request with its full URL.
+ *
+ * @example
+ * const { method, url, contentType, headers, body }: WireRequest = client.signRead({ code });
+ * const type = contentType === null ? {} : { 'content-type': contentType };
+ * await fetch(url, { method, body, headers: { ...headers, ...type } });
+ */
+export interface WireRequest {
+  readonly method: Endpoint['method'];
+  readonly url: URL;
+  readonly contentType: string | null;
+  /** The headers of the platform, such as the key of a gateway. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+/** A signed request as a sender sends it, with these headers. */
+export function toWireRequest(
+  { endpoint, target, body }: SignedRequest,
+  baseUrl: string,
+  headers: ReadonlyMap<string, string>,
+): WireRequest {
+  return {
+    method: endpoint.method,
+    url: new URL(baseUrl + target),
+    contentType: body === null ? null : formContentType,
+    headers: Object.fromEntries(headers),
+    body,
+  };
 }

@@ -2,13 +2,13 @@ import type { Endpoint } from '../../core/contract/endpoints.js';
 import type { InvalidInputError } from '../../core/contract/errors.js';
 import type { Answer } from '../call/answer.js';
 import { NoAnswerError, type RejectedError } from '../call/errors.js';
-import { judge } from '../call/judgement.js';
 import type { PlainRequest } from '../call/request.js';
 import {
   type AttemptOutcome,
   concernsEveryRequest,
   isSuccess,
   isThrottled,
+  judge,
   mayRetry,
 } from '../call/retry.js';
 

@@ -1,5 +1,3 @@
-import { isSlip } from '../support/slip.js';
-
 /**
  * What a text is for. `id`: an authorization code, a user, or a setting such as the channel.
  * `name`: a key, a column or the name of information. `value`: any other value of a user. `secret`:
@@ -141,4 +139,21 @@ function nearSpecialName(text: string, special: readonly string[]): string | und
   const written = text.trim().toLowerCase().replaceAll('-', '_');
   // Many names of three letters are a slip away from each other.
   return special.find((name) => written === name || (name.length > 3 && isSlip(written, name)));
+}
+
+/** Whether two names differ by at most one letter, or by two letters that are swapped. */
+function isSlip(first: string, second: string): boolean {
+  let start = 0;
+  while (start < first.length && first[start] === second[start]) start += 1;
+  let firstEnd = first.length;
+  let secondEnd = second.length;
+  while (firstEnd > start && secondEnd > start && first[firstEnd - 1] === second[secondEnd - 1]) {
+    firstEnd -= 1;
+    secondEnd -= 1;
+  }
+  // What is left between the same beginning and the same end.
+  const left = first.slice(start, firstEnd);
+  const right = second.slice(start, secondEnd);
+  if (left.length <= 1 && right.length <= 1) return true;
+  return left.length === 2 && right === `${left[1]}${left[0]}`;
 }

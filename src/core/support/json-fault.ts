@@ -16,7 +16,8 @@ export function jsonFault(text: string): string | null {
   } catch (error) {
     if (duplicateKey !== undefined) return `duplicate key ${locationIn(text, duplicateKey)}`;
     // The library has no field for the position.
-    const position = Number(/position (\d+)$/.exec(String(error))?.[1] ?? text.length);
+    const { message } = error as Error;
+    const position = Number(/position (\d+)$/.exec(message)?.[1] ?? text.length);
     const isComment = /^(?:\/\/|\/\*|#)/.test(text.slice(position));
     const fault = isComment ? 'a comment, which JSON does not have,' : 'invalid JSON';
     return `${fault} ${locationIn(text, position)}`;

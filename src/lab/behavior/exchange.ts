@@ -3,7 +3,7 @@ import type { CallClient } from '../../client/call/client.js';
 import { NoAnswerError, RejectedError } from '../../client/call/errors.js';
 import { isThrottled, parseRetryAfter } from '../../client/call/retry.js';
 import { randomString } from '../../client/call/sender.js';
-import type { WireRequest } from '../../client/call/wire-request.js';
+import type { WireRequest } from '../../client/call/sign-request.js';
 import { msgOf } from '../../core/contract/envelope.js';
 import { isObject } from '../../core/contract/fields.js';
 import { randomLength } from '../../core/contract/limits.js';
