@@ -346,7 +346,7 @@ describe('an error about the input of a passback has the names of the SDK', () =
     [{ userInfo: {}, unionId: 'u1' }, 'userInfo is empty: nothing to pass back'],
     [{ userInfo: { '': 'x' }, unionId: 'u1' }, 'userInfo has an empty key'],
     [{ userInfo: { a: [1] }, unionId: 'u1' }, 'userInfo key "a" holds an array: one level only'],
-    [{ userInfo: { a: 1e999 }, unionId: 'u1' }, 'userInfo key "a" is Infinity'],
+    [{ userInfo: { a: Number.POSITIVE_INFINITY }, unionId: 'u1' }, 'userInfo key "a" is Infinity'],
     [{ userInfo: { a: '\ud800' }, unionId: 'u1' }, 'userInfo key "a" holds an unpaired surrogate'],
     [{ userInfo: { channel: 'x' }, unionId: 'u1' }, 'userInfo key "channel" is reserved'],
   ])('%j: %s', async (input, words) => {
