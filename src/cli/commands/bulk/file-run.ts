@@ -5,7 +5,7 @@ import type { OutcomeCounts, RowOutcome } from '../../../client/rows/outcome.js'
 import { RowEngine } from '../../../client/rows/row-engine.js';
 import type { FlatValue } from '../../../core/contract/user-info.js';
 import { type FailureGroup, FailureGroups } from './failure-groups.js';
-import { failedFile } from './files/failed-file.js';
+import { FailedFile } from './files/failed-file.js';
 import { type RunRecord, recordOutcomes } from './files/recorder.js';
 import type { RowOperation } from './operations.js';
 import { type FileRow, type RowSource, readRows } from './source/rows.js';
@@ -64,7 +64,8 @@ const alikeRows = 1000;
 export function runOverFile(options: FileRunOptions) {
   const { source, operation, sender, pacing, maxFailures, results, journal, state } = options;
   const { endpoint } = operation;
-  const toRetry = options.failed && failedFile(options.failed, source.text.encoding === 'utf-8');
+  const toRetry =
+    options.failed && new FailedFile(options.failed, source.text.encoding === 'utf-8');
   const recorder = recordOutcomes(operation, options, count);
   const engine = new RowEngine(rowsToSend(), {
     ...pacing,
@@ -131,11 +132,11 @@ export function runOverFile(options: FileRunOptions) {
             const { line } = row;
             if (failed.has(line) || unknown.has(line)) toRetry.add(row, reasons.get(line));
           }
-          if (toRetry.count() === rowsToRetry) break;
+          if (toRetry.count === rowsToRetry) break;
         }
       }
       toRetry.finish();
-      return toRetry.count();
+      return toRetry.count;
     } finally {
       toRetry.close();
     }

@@ -14,7 +14,7 @@ import {
 } from '../../request/doubts.js';
 import { warnOfKeys } from '../passback/pairs.js';
 import { ColumnDoubts } from './column-doubts.js';
-import { type RefusedPlaces, recordRefused } from './files/refused-rows.js';
+import { type RefusedFiles, RefusedRows } from './files/refused-rows.js';
 import { formatRows } from './row-count.js';
 import { noRows } from './row-errors.js';
 import type { BulkRun } from './row-source.js';
@@ -51,11 +51,11 @@ export interface CheckedFile {
  * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed; if
  * the answer is no
  */
-export async function checkRows(run: BulkRun, places: RefusedPlaces): Promise<CheckedFile> {
+export async function checkRows(run: BulkRun, places: RefusedFiles): Promise<CheckedFile> {
   const { context, io, options, operation, settings, source } = run;
   const { name, size, share } = source.input;
   if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
-  const record = recordRefused(operation, places, source.text.encoding === 'utf-8');
+  const record = new RefusedRows(operation, places, source.text.encoding === 'utf-8');
   const isListed = places.results !== null || places.failed !== null;
   let [rows, faultCount] = [0, 0];
   let first: InvalidInputError | undefined;
@@ -165,12 +165,12 @@ class Repeats {
 }
 
 /** The files of the rows that cannot be sent. */
-function pathsOf({ results, failed }: RefusedPlaces): string[] {
+function pathsOf({ results, failed }: RefusedFiles): string[] {
   return [results, failed?.path].filter((path) => typeof path === 'string');
 }
 
-/** The rows of a file that cannot be sent. */
-interface RefusedRows {
+/** What is said of the rows of a file that cannot be sent. */
+interface Refusal {
   /** Says how many they are. */
   readonly message: string;
   readonly first: InvalidInputError | undefined;
@@ -181,7 +181,7 @@ interface RefusedRows {
 }
 
 /** The error of rows that cannot be sent; its next step is that of the first, if that has one. */
-function refusal(run: BulkRun, { message, first, failed, noneLeft }: RefusedRows): Error {
+function refusal(run: BulkRun, { message, first, failed, noneLeft }: Refusal): Error {
   if (first instanceof RunInputError) {
     return new RunInputError(message, first.hint ?? '', ...acceptingOptions(run, first));
   }

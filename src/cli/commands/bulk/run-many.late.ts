@@ -18,7 +18,7 @@ import { type RunReport, runOverFile } from './file-run.js';
 import { requireOurs } from './files/failed-file.js';
 import { openResults, type RunRecord } from './files/recorder.js';
 import { requireNoResults } from './files/refused-rows.js';
-import { filesOfRun, type RunPaths, type RunStart, refuseUnusable } from './files/run-files.js';
+import { RunFiles, type RunPaths, type RunStart, refuseUnusable } from './files/run-files.js';
 import { lockFiles } from './files/run-locks.js';
 import { RunState } from './files/run-state.js';
 import {
@@ -135,12 +135,12 @@ async function runFile(run: BulkRun): Promise<void> {
   const { io, options, operation, settings, source } = run;
   const paths = pathsOf(run);
   const start: RunStart = options.resume ? 'resume' : options.restart ? 'restart' : 'new';
-  const files = filesOfRun(paths, start, operation, options.takeOver);
+  const files = new RunFiles(paths, start, operation, options.takeOver);
   try {
     await files.claim();
     const { rows, hash, digest, keys } = await checkRows(run, {
       results: null,
-      failed: files.refused(),
+      failed: files.refusedRows(),
     });
     await confirmWrite(run, rows === null ? 'all rows' : formatRows(rows), keys);
     const { note, ...record } = await files.open({

@@ -28,7 +28,7 @@ import {
   unwritable,
   writeFailed,
 } from './file-errors.js';
-import { lockBeside, placeOf, syncFolder } from './place.js';
+import { lockBeside, realFilePath, syncFolder } from './real-path.js';
 
 const readAsync = promisify(read);
 
@@ -60,7 +60,7 @@ export class AppendFile implements Contents {
   /** As the user wrote it, for messages. */
   readonly path: string;
   /** The path without links. */
-  readonly place: string;
+  readonly realPath: string;
   readonly #fd: number;
   /** When it was opened. */
   readonly #found: BigIntStats;
@@ -69,9 +69,9 @@ export class AppendFile implements Contents {
   size = 0;
   crc = 0;
 
-  private constructor(path: string, place: string, fd: number) {
+  private constructor(path: string, realPath: string, fd: number) {
     this.path = path;
-    this.place = place;
+    this.realPath = realPath;
     this.#fd = fd;
     this.#found = fstatSync(fd, { bigint: true });
   }
@@ -82,16 +82,16 @@ export class AppendFile implements Contents {
    * @throws InvalidInputError if it cannot be written, or is not a regular file
    */
   static find(path: string): AppendFile | null {
-    const place = placeOf(path);
+    const realPath = realFilePath(path);
     let fd: number;
     try {
       // A link or pipe that is put there meanwhile is neither followed nor waited for.
-      fd = openSync(place, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      fd = openSync(realPath, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     } catch (error) {
       if (isSystemError(error, 'ENOENT')) return null;
       throw unwritable(path, error);
     }
-    if (fstatSync(fd).isFile()) return new AppendFile(path, place, fd);
+    if (fstatSync(fd).isFile()) return new AppendFile(path, realPath, fd);
     closeSync(fd);
     throw notRegular(path);
   }
@@ -101,11 +101,12 @@ export class AppendFile implements Contents {
    *
    * @throws InvalidInputError if that fails, or something is there
    */
-  static create(path: string, place = placeOf(path)): AppendFile {
+  static create(path: string, realPath = realFilePath(path)): AppendFile {
     try {
-      return new AppendFile(path, place, openSync(place, 'wx+', mode));
+      return new AppendFile(path, realPath, openSync(realPath, 'wx+', mode));
     } catch (error) {
-      throw isSystemError(error, 'EEXIST') ? changedEarly(path) : unwritable(path, error);
+      if (isSystemError(error, 'EEXIST')) throw changedEarly(path);
+      throw unwritable(path, error);
     }
   }
 
@@ -140,7 +141,9 @@ export class AppendFile implements Contents {
     while (end > 0) {
       const start = Math.max(0, end - chunkBytes);
       const bytes = readSync(this.#fd, chunk, 0, end - start, start);
-      for (let at = bytes; at > 0; at -= 1) if (chunk[at - 1] !== 0) return start + at;
+      const text = chunk.subarray(0, bytes);
+      const last = text.findLastIndex((byte) => byte !== 0);
+      if (last !== -1) return start + last + 1;
       end = start;
     }
     return 0;
@@ -152,12 +155,12 @@ export class AppendFile implements Contents {
    * file
    */
   requireAsFound(): void {
-    if (Number(this.#found.uid) !== ownerOfNew(this.place)) throw ofAnother(this.path);
+    if (Number(this.#found.uid) !== ownerOfNew(this.realPath)) throw ofAnother(this.path);
     const now = fstatSync(this.#fd, { bigint: true });
     const isSame = (['size', 'mtimeNs', 'ctimeNs'] as const).every(
       (key) => now[key] === this.#found[key],
     );
-    if (!isSame || !isAt(this.place, now)) throw changedEarly(this.path);
+    if (!isSame || !isAt(this.realPath, now)) throw changedEarly(this.path);
   }
 
   /**
@@ -188,8 +191,8 @@ export class AppendFile implements Contents {
     this.requireAsFound();
     this.close();
     try {
-      rmSync(this.place);
-      syncFolder(this.place);
+      rmSync(this.realPath);
+      syncFolder(this.realPath);
     } catch (error) {
       throw unwritable(this.path, error);
     }
@@ -201,11 +204,11 @@ export class AppendFile implements Contents {
    *
    * @throws RunFileError
    */
-  moveTo(place: string): void {
+  moveTo(realPath: string): void {
     this.#do(() => {
       fdatasyncSync(this.#fd);
-      renameSync(this.place, place);
-      syncFolder(place);
+      renameSync(this.realPath, realPath);
+      syncFolder(realPath);
     });
   }
 
@@ -218,8 +221,10 @@ export class AppendFile implements Contents {
     const bytes = Buffer.from(text);
     this.#requireSize(fstatSync(this.#fd).size);
     try {
-      for (let at = 0; at < bytes.length; ) {
-        at += writeSync(this.#fd, bytes, at, bytes.length - at, this.size + at);
+      let written = 0;
+      while (written < bytes.length) {
+        const position = this.size + written;
+        written += writeSync(this.#fd, bytes, written, bytes.length - written, position);
       }
     } catch (error) {
       this.#cutBack();
@@ -235,14 +240,17 @@ export class AppendFile implements Contents {
    * @throws InvalidInputError if they cannot be read
    */
   async *read(start: number, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
-    for (let at = start; at < end; ) {
+    let position = start;
+    while (position < end) {
       // A stream of the descriptor would close it where its reader stops early.
-      const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, end - at));
-      const { bytesRead } = await readAsync(this.#fd, chunk, 0, chunk.length, at).catch((error) => {
-        throw unreadable(this.path, error);
-      });
+      const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, end - position));
+      const { bytesRead } = await readAsync(this.#fd, chunk, 0, chunk.length, position).catch(
+        (error) => {
+          throw unreadable(this.path, error);
+        },
+      );
       if (bytesRead === 0) return;
-      at += bytesRead;
+      position += bytesRead;
       yield chunk.subarray(0, bytesRead);
     }
   }
@@ -266,14 +274,14 @@ export class AppendFile implements Contents {
   syncWithName(): void {
     this.#do(() => {
       fsyncSync(this.#fd);
-      syncFolder(this.place);
+      syncFolder(this.realPath);
     });
   }
 
   /** @throws RunFileError if another program removed, replaced or wrote to the file */
   requireUntouched(): void {
     const ours = fstatSync(this.#fd, { bigint: true });
-    if (!isAt(this.place, ours)) throw this.#touched('removed or replaced');
+    if (!isAt(this.realPath, ours)) throw this.#touched('removed or replaced');
     this.#requireSize(Number(ours.size));
   }
 
@@ -285,7 +293,8 @@ export class AppendFile implements Contents {
   }
 
   #requireSize(size: number): void {
-    if (size !== this.size) throw this.#touched(size < this.size ? 'cut' : 'written to');
+    if (size < this.size) throw this.#touched('cut');
+    if (size > this.size) throw this.#touched('written to');
   }
 
   #touched(how: string): RunFileError {
@@ -318,8 +327,8 @@ export class AppendFile implements Contents {
  * The owner of what this process creates beside a file: not itself where a server maps root to
  * nobody.
  */
-function ownerOfNew(place: string): number | undefined {
-  return lstatSync(lockBeside(place), { throwIfNoEntry: false })?.uid ?? process.geteuid?.();
+function ownerOfNew(realPath: string): number | undefined {
+  return lstatSync(lockBeside(realPath), { throwIfNoEntry: false })?.uid ?? process.geteuid?.();
 }
 
 /** @throws an error of the system if that fails on a file system with modes */
@@ -332,7 +341,7 @@ function makePrivate(fd: number, owner: number): void {
   }
 }
 
-function isAt(place: string, { ino, dev }: BigIntStats): boolean {
-  const there = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+function isAt(realPath: string, { ino, dev }: BigIntStats): boolean {
+  const there = lstatSync(realPath, { bigint: true, throwIfNoEntry: false });
   return there?.ino === ino && there.dev === dev;
 }

@@ -3,19 +3,17 @@ import { rmSync } from 'node:fs';
 import { InvalidInputError, quoteName } from '../../../../core/contract/errors.js';
 import type { FileRow } from '../source/rows.js';
 import { AppendFile, type Contents, isSame, noContents } from './append-file.js';
-import { placeOf } from './place.js';
+import { realFilePath } from './real-path.js';
 
 /** Size of one write, in characters. */
 const chunkLength = 65_536;
 
 const byteOrderMark = '\ufeff';
 
-/**
- * The file of failed rows, and the contents that an earlier run wrote to it: nothing else is
- * replaced.
- */
-export interface FailedPlace {
+/** A file that a run may replace while its contents are those that an earlier part wrote to it. */
+export interface ReplaceableFile {
   readonly path: string;
+  /** The contents that were written. */
   readonly ours: readonly Contents[];
   /** Called before the file is written. */
   onWrite?(contents: Contents): void;
@@ -26,82 +24,99 @@ export interface FailedPlace {
  *
  * @throws InvalidInputError if they are not among `ours`, or it is not a regular file
  */
-export function requireOurs(place: FailedPlace): Contents {
-  const found = findOurs(place);
-  found?.file.close();
-  return found?.contents ?? noContents;
+export function requireOurs(replaceable: ReplaceableFile): Contents {
+  const existing = findOurs(replaceable);
+  existing?.file.close();
+  return existing?.contents ?? noContents;
 }
 
-function findOurs({ path, ours }: FailedPlace): { file: AppendFile; contents: Contents } | null {
+function findOurs({
+  path,
+  ours,
+}: ReplaceableFile): { file: AppendFile; contents: Contents } | null {
   const file = AppendFile.find(path);
   if (file === null) return null;
   const contents = file.contents();
-  if (contents.size === 0 || ours.some((one) => isSame(one, contents))) return { file, contents };
+  const isOurs = ours.some((written) => isSame(written, contents));
+  if (contents.size === 0 || isOurs) return { file, contents };
   file.close();
   throw new InvalidInputError(
     `${quoteName(path)} already exists, and is not what this run wrote there`,
-    {
-      hint: 'Move it away, or name another file with --failed.',
-    },
+    { hint: 'Move it away, or name another file with --failed.' },
   );
 }
 
 /**
- * The rows that are not ok, in the format of the input, so that the file can be the input of the next run.
- * It is written beside its path, and moved there when it is complete; without such a row, there is
- * no file.
+ * The rows that are not ok, in the format of the input, so that the file can be the input of the
+ * next run. It is written beside its path, and moved there when it is complete; without such a row,
+ * there is no file.
  */
-export function failedFile(place: FailedPlace, inputIsUtf8: boolean) {
-  requireOurs(place);
-  const mark = inputIsUtf8 ? '' : byteOrderMark;
+export class FailedFile {
+  readonly #replaceable: ReplaceableFile;
+  readonly #mark: string;
   /** Nobody else can know it. */
-  const draftPath = `${placeOf(place.path)}.${randomBytes(6).toString('hex')}.userinfo-draft`;
-  let draft: AppendFile | null = null;
-  let text = '';
-  let count = 0;
+  readonly #draftPath: string;
+  #draft: AppendFile | null = null;
+  /** Rows that are not written yet. */
+  #text = '';
+  #count = 0;
 
-  function flush(): AppendFile {
-    draft ??= AppendFile.create(place.path, draftPath);
-    draft.append(text);
-    text = '';
-    return draft;
+  /** @throws InvalidInputError if the file that is there may not be replaced */
+  constructor(replaceable: ReplaceableFile, inputIsUtf8: boolean) {
+    requireOurs(replaceable);
+    const { path } = replaceable;
+    const random = randomBytes(6).toString('hex');
+    this.#replaceable = replaceable;
+    this.#mark = inputIsUtf8 ? '' : byteOrderMark;
+    this.#draftPath = `${realFilePath(path)}.${random}.userinfo-draft`;
   }
 
-  return {
-    count: () => count,
-    /**
-     * @throws RunFileError
-     * @throws InvalidInputError if the file cannot be created
-     */
-    add(row: FileRow, reason: string): void {
-      if (count === 0) text = mark + row.formatHeader();
-      count += 1;
-      text += row.format(reason);
-      if (text.length > chunkLength) flush();
-    },
-    /**
-     * Moves the file into place, or leaves no file there.
-     *
-     * @throws RunFileError
-     * @throws InvalidInputError if it cannot be created, or another file was put there meanwhile:
-     * neither is replaced
-     */
-    finish(): void {
-      const whole = count === 0 ? null : flush();
-      if (whole !== null) place.onWrite?.(whole);
-      const found = findOurs(place);
-      if (whole === null && found !== null && found.contents.size > 0) found.file.remove();
-      found?.file.close();
-      whole?.moveTo(placeOf(place.path));
-    },
-    /**
-     * Closes the file, and leaves alone what is in its place unless it was finished. May be called
-     * twice.
-     */
-    close(): void {
-      if (draft === null) return;
-      draft.close();
-      rmSync(draftPath, { force: true });
-    },
-  };
+  /** The number of rows. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * @throws RunFileError
+   * @throws InvalidInputError if the file cannot be created
+   */
+  add(row: FileRow, reason: string): void {
+    if (this.#count === 0) this.#text = this.#mark + row.formatHeader();
+    this.#count += 1;
+    this.#text += row.format(reason);
+    if (this.#text.length > chunkLength) this.#flush();
+  }
+
+  /**
+   * Moves the file into place, or leaves no file there.
+   *
+   * @throws RunFileError
+   * @throws InvalidInputError if it cannot be created, or another file was put there meanwhile:
+   * neither is replaced
+   */
+  finish(): void {
+    const whole = this.#count === 0 ? null : this.#flush();
+    if (whole !== null) this.#replaceable.onWrite?.(whole);
+    const existing = findOurs(this.#replaceable);
+    if (whole === null && existing !== null && existing.contents.size > 0) existing.file.remove();
+    existing?.file.close();
+    whole?.moveTo(realFilePath(this.#replaceable.path));
+  }
+
+  /**
+   * Closes the file, and leaves alone what is in its place unless it was finished. May be called
+   * twice.
+   */
+  close(): void {
+    if (this.#draft === null) return;
+    this.#draft.close();
+    rmSync(this.#draftPath, { force: true });
+  }
+
+  #flush(): AppendFile {
+    this.#draft ??= AppendFile.create(this.#replaceable.path, this.#draftPath);
+    this.#draft.append(this.#text);
+    this.#text = '';
+    return this.#draft;
+  }
 }

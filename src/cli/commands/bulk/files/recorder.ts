@@ -4,7 +4,7 @@ import { describeSystemError } from '../../../../core/support/errors.js';
 import { type RowOperation, userOf } from '../operations.js';
 import type { FileRow } from '../source/rows.js';
 import { AppendFile, noContents } from './append-file.js';
-import type { FailedPlace } from './failed-file.js';
+import type { ReplaceableFile } from './failed-file.js';
 import { RunFileError } from './file-errors.js';
 import { appendRecord, appendResults, type JournaledFiles, recordsOf } from './journal.js';
 
@@ -71,7 +71,7 @@ export type RunRecord = (
   | { readonly results: ResultsSink; readonly journal: null }
 ) & {
   /** Where the rows that are not ok are written. */
-  readonly failed: FailedPlace | null;
+  readonly failed: ReplaceableFile | null;
   /** The state at the end of the earlier parts of the run; updated. */
   readonly state: RunState;
 };

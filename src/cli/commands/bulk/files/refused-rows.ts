@@ -2,7 +2,7 @@ import { InvalidInputError, quoteName } from '../../../../core/contract/errors.j
 import { type RowOperation, userOf } from '../operations.js';
 import type { FileRow } from '../source/rows.js';
 import { AppendFile } from './append-file.js';
-import { type FailedPlace, failedFile } from './failed-file.js';
+import { FailedFile, type ReplaceableFile } from './failed-file.js';
 import { formatOutcome, formatResult } from './result-line.js';
 
 /** Size of one write, in characters. */
@@ -11,10 +11,10 @@ const chunkLength = 65_536;
 /**
  * Where a check writes the rows that cannot be sent, each with the reason; `null` if not wanted.
  */
-export interface RefusedPlaces {
+export interface RefusedFiles {
   /** A results file, with lines of these rows alone. */
   readonly results: string | null;
-  readonly failed: FailedPlace | null;
+  readonly failed: ReplaceableFile | null;
 }
 
 /**
@@ -31,50 +31,62 @@ export function requireNoResults(path: string): void {
 }
 
 /** Writes down the rows that a check refuses. Without such a row, there are no files. */
-export function recordRefused(
-  operation: RowOperation,
-  places: RefusedPlaces,
-  inputIsUtf8: boolean,
-) {
-  const failed = places.failed && failedFile(places.failed, inputIsUtf8);
-  let results: AppendFile | null = null;
-  let lines = '';
-  let count = 0;
-  let isComplete = false;
+export class RefusedRows {
+  readonly #operation: RowOperation;
+  readonly #resultsPath: string | null;
+  readonly #failed: FailedFile | null;
+  #results: AppendFile | null = null;
+  /** Results lines that are not written yet. */
+  #lines = '';
+  #count = 0;
+  #isComplete = false;
 
-  function flush(): void {
-    if (places.results === null || lines === '') return;
-    results ??= AppendFile.create(places.results);
-    results.append(lines);
-    lines = '';
+  constructor(operation: RowOperation, { results, failed }: RefusedFiles, inputIsUtf8: boolean) {
+    this.#operation = operation;
+    this.#resultsPath = results;
+    this.#failed = failed && new FailedFile(failed, inputIsUtf8);
   }
 
-  return {
-    /**
-     * @throws RunFileError
-     * @throws InvalidInputError if a file cannot be created
-     */
-    add(row: FileRow, error: InvalidInputError): void {
-      count += 1;
-      failed?.add(row, error.message);
-      const outcome = formatOutcome({ outcome: 'invalid', row, attempts: 0, error }, false);
-      lines += `${formatResult(row.line, operation.userKey, userOf(row, operation), outcome)}\n`;
-      if (lines.length > chunkLength) flush();
-    },
-    /** Puts the files into place. As `add`. */
-    finish(): void {
-      // A file of an earlier run stays.
-      if (count === 0) return;
-      failed?.finish();
-      flush();
-      results?.syncWithName();
-      isComplete = true;
-    },
-    /** Closes the files; what is not complete is removed. */
-    close(): void {
-      failed?.close();
-      if (!isComplete) results?.remove();
-      results?.close();
-    },
-  };
+  /**
+   * @throws RunFileError
+   * @throws InvalidInputError if a file cannot be created
+   */
+  add(row: FileRow, error: InvalidInputError): void {
+    const operation = this.#operation;
+    this.#count += 1;
+    this.#failed?.add(row, error.message);
+    const outcome = formatOutcome({ outcome: 'invalid', row, attempts: 0, error }, false);
+    const user = userOf(row, operation);
+    this.#lines += `${formatResult(row.line, operation.userKey, user, outcome)}\n`;
+    if (this.#lines.length > chunkLength) this.#flush();
+  }
+
+  /**
+   * Puts the files into place.
+   *
+   * @throws RunFileError
+   * @throws InvalidInputError if a file cannot be created
+   */
+  finish(): void {
+    // A file of an earlier run stays.
+    if (this.#count === 0) return;
+    this.#failed?.finish();
+    this.#flush();
+    this.#results?.syncWithName();
+    this.#isComplete = true;
+  }
+
+  /** Closes the files; what is not complete is removed. */
+  close(): void {
+    this.#failed?.close();
+    if (!this.#isComplete) this.#results?.remove();
+    this.#results?.close();
+  }
+
+  #flush(): void {
+    if (this.#resultsPath === null || this.#lines === '') return;
+    this.#results ??= AppendFile.create(this.#resultsPath);
+    this.#results.append(this.#lines);
+    this.#lines = '';
+  }
 }

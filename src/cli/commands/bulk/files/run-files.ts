@@ -3,7 +3,7 @@ import { InvalidInputError, quoteName } from '../../../../core/contract/errors.j
 import type { RowOperation } from '../operations.js';
 import { RunInputError } from '../source/input.js';
 import { AppendFile, type Contents, noContents } from './append-file.js';
-import { type FailedPlace, requireOurs } from './failed-file.js';
+import { type ReplaceableFile, requireOurs } from './failed-file.js';
 import {
   appendRecord,
   beginJournal,
@@ -11,8 +11,7 @@ import {
   type ReadJournal,
   readJournal,
 } from './journal.js';
-
-import { realPath } from './place.js';
+import { realPath } from './real-path.js';
 import { readResults } from './results-file.js';
 import { lockFiles } from './run-locks.js';
 import { type RunIdentity, RunState } from './run-state.js';
@@ -45,14 +44,14 @@ export function refuseUnusable(
         hint: 'Without --results, those of rows from standard input go to standard output.',
       });
     }
-    const place = realPath(path);
-    const same = seen.get(place);
+    const file = realPath(path);
+    const same = seen.get(file);
     if (same !== undefined) {
       throw new InvalidInputError(`${same} and ${option} are the same file: ${quoteName(path)}`, {
         hint: `Name another file with ${option}.`,
       });
     }
-    seen.set(place, option);
+    seen.set(file, option);
   }
 }
 
@@ -61,7 +60,7 @@ export type RunStart = 'new' | 'resume' | 'restart';
 
 /** The files of a run, opened, and its state so far. */
 interface OpenRunFiles extends JournaledFiles {
-  readonly failed: FailedPlace | null;
+  readonly failed: ReplaceableFile | null;
   readonly state: RunState;
   /** For the user, on how they were found; `null` if all was as expected. */
   readonly note: string | null;
@@ -70,90 +69,124 @@ interface OpenRunFiles extends JournaledFiles {
 /**
  * The files of a run, locked against other runs until they are released. Each is opened once: what
  * was checked is what is written to. Only what the journal proves to be written by its run is
- * continued or replaced. `takeOver` as in `lockFiles`.
+ * continued or replaced.
  */
-export function filesOfRun(
-  paths: RunPaths,
-  start: RunStart,
-  { endpoint }: Pick<RowOperation, 'endpoint'>,
-  takeOver = false,
-) {
-  const usesUpCode = !endpoint.repeatable;
-  const journalName = quoteName(paths.journal);
-  let journal: AppendFile | null = null;
-  let results: AppendFile | null = null;
-  /** The contents of the journal; `null` if there is none. */
-  let found: ReadJournal | null = null;
-  /** The results that stay. */
-  let kept = noContents;
-  let unlock = () => {};
+export class RunFiles {
+  readonly #paths: RunPaths;
+  readonly #start: RunStart;
+  readonly #takeOver: boolean;
+  /** Whether a row that was sent cannot be sent again. */
+  readonly #usesUpCode: boolean;
+  #journal: AppendFile | null = null;
+  #results: AppendFile | null = null;
+  /** The contents of the journal of an earlier run; `null` if there is none. */
+  #earlier: ReadJournal | null = null;
+  /** The results of it that stay. */
+  #keptResults = noContents;
+  #unlock = () => {};
 
-  /**
-   * @throws InvalidInputError where codes would be sent that a run sent, or may have sent, without
-   * --restart
-   */
-  function refuseUsedCodes(identity: RunIdentity): void {
-    if (start === 'resume') {
-      const hint =
-        'It lies beside the results: name those of the run with --results. For a first run, leave --resume out.';
-      throw new InvalidInputError(
-        `there is no journal ${journalName}: which codes are used up is not known`,
-        {
-          hint,
-        },
-      );
-    }
-    const before = found?.state.identity?.['input file'];
-    if (start !== 'new' || before === undefined || before !== identity['input file']) return;
-    throw new RunInputError(
-      `the run of ${journalName} is finished`,
-      'To send every code again, used ones too:',
-      '--restart',
-    );
+  /** `takeOver` as in `lockFiles`. */
+  constructor(
+    paths: RunPaths,
+    start: RunStart,
+    { endpoint }: Pick<RowOperation, 'endpoint'>,
+    takeOver = false,
+  ) {
+    this.#paths = paths;
+    this.#start = start;
+    this.#usesUpCode = !endpoint.repeatable;
+    this.#takeOver = takeOver;
   }
 
-  function resume({ state, size, crc, tail }: ReadJournal, identity: RunIdentity): OpenRunFiles {
-    checkIdentity(paths.journal, state.identity ?? {}, identity);
-    journal ??= AppendFile.create(paths.journal);
-    journal.keep({ size, crc });
-    state.take({ record: 'resumed' }, { size, crc });
-    appendRecord(journal, { record: 'resumed' });
-    // Results that are shorter than the journal says would not be known as those of this run.
-    journal.sync();
-    results ??= AppendFile.create(paths.results);
-    results.keep(kept);
-    results.syncWithName();
-    const damaged = `${journalName} is damaged behind byte ${size}: rows done after that may be sent again`;
-    return {
-      journal,
-      results,
-      failed: failedPlace(),
-      state,
-      note: tail === 'zeros' ? damaged : null,
-    };
+  /**
+   * Locks the files, and checks whether a run may start, before its input is read. Changes none of
+   * them.
+   *
+   * @throws InvalidInputError if another run uses the files, if they would be overwritten without
+   * consent or are not ours, or if they no longer say which rows are done
+   */
+  async claim(): Promise<void> {
+    const { journal, results, failed } = this.#paths;
+    this.#unlock = await lockFiles([journal, results, failed], this.#takeOver);
+    this.#journal = AppendFile.find(journal);
+    this.#results = AppendFile.find(results);
+    this.#earlier = this.#journal && (await readJournal(this.#journal));
+    if (this.#earlier !== null) this.#requireStart(this.#earlier);
+    await this.#requireResults();
+    const failedRows = this.#failedRows();
+    if (failedRows !== null) requireOurs(failedRows);
+  }
+
+  /**
+   * Where a check writes the rows that cannot be sent: the journal is not changed before the run
+   * begins.
+   */
+  refusedRows(): ReplaceableFile | null {
+    // The file of a run that is continued stays.
+    if (this.#start === 'resume') return null;
+    const failedRows = this.#failedRows();
+    return failedRows && { path: failedRows.path, ours: failedRows.ours };
+  }
+
+  /**
+   * Opens the files: creates them, or continues those of the run that is resumed. `properties` must
+   * be the same when a run is resumed.
+   *
+   * @throws InvalidInputError if they belong to another run, or were changed since the `claim`
+   */
+  async open(properties: RunIdentity): Promise<OpenRunFiles> {
+    const identity = { ...properties, 'results file': resultsOf(this.#paths) };
+    // Before one of them is changed.
+    this.#journal?.requireAsFound();
+    this.#results?.requireAsFound();
+    const isResumed = this.#start === 'resume';
+    if (isResumed && this.#earlier !== null) return this.#resume(this.#earlier, identity);
+    if (this.#usesUpCode) this.#refuseUsedCodes(identity);
+    const files = this.#begin(identity);
+    const note = `there is no journal ${this.#journalName}: starting with the first row`;
+    return { ...files, note: isResumed ? note : null };
+  }
+
+  /**
+   * Closes the files, and ends the locks, also those of a `claim` that failed. May be called twice.
+   */
+  release(): void {
+    this.#journal?.close();
+    this.#results?.close();
+    this.#unlock();
+  }
+
+  get #journalName(): string {
+    return quoteName(this.#paths.journal);
   }
 
   /** Whether the journal is of a run with these results. */
-  const isNamed = () => found?.state.identity?.['results file'] === resultsOf(paths);
+  get #isOfResults(): boolean {
+    return this.#earlier?.state.identity?.['results file'] === resultsOf(this.#paths);
+  }
 
-  /** @throws InvalidInputError if the run may not be continued, or replaced */
-  function requireJournal({ state, tail }: ReadJournal): void {
+  /** @throws InvalidInputError if the run of the journal may not be continued, or replaced */
+  #requireStart({ state, tail }: ReadJournal): void {
+    const start = this.#start;
     // A code that was sent could be lost with its record.
-    const isLost = tail === 'zeros' && start === 'resume' && usesUpCode;
-    if (tail === 'damaged' || isLost) {
-      const message = usesUpCode
-        ? `${journalName} is damaged: which codes are used up is not certain`
-        : `${journalName} is damaged: which rows are done is not certain`;
-      throw new InvalidInputError(message, { hint: restoreHint(usesUpCode) });
-    }
+    const isLost = tail === 'zeros' && start === 'resume' && this.#usesUpCode;
+    if (tail === 'damaged' || isLost) throw this.#damagedJournal();
     if (state.isFinished || start === 'resume') return;
     if (start === 'new') {
+      const message = `${this.#journalName} is of a run that is not finished`;
       const hint = '--restart sends every row again. To continue it:';
-      throw new RunInputError(`${journalName} is of a run that is not finished`, hint, '--resume');
+      throw new RunInputError(message, hint, '--resume');
     }
-    if (isNamed()) return;
-    throw new InvalidInputError(`${journalName} is of another run that is not finished`, {
+    if (this.#isOfResults) return;
+    throw new InvalidInputError(`${this.#journalName} is of another run that is not finished`, {
       hint: 'Name other results with --results, or move it away.',
+    });
+  }
+
+  #damagedJournal(): InvalidInputError {
+    const lost = this.#usesUpCode ? 'which codes are used up' : 'which rows are done';
+    return new InvalidInputError(`${this.#journalName} is damaged: ${lost} is not certain`, {
+      hint: restoreHint(this.#usesUpCode),
     });
   }
 
@@ -161,136 +194,124 @@ export function filesOfRun(
    * @throws InvalidInputError if the results that are there, or are missing, are not those of the
    * journal
    */
-  async function requireResults(): Promise<void> {
-    const state = found?.state;
-    const isResumed = start === 'resume' && state !== undefined;
+  async #requireResults(): Promise<void> {
+    const state = this.#earlier?.state;
+    const isResumed = this.#start === 'resume' && state !== undefined;
     // `open` says that the journal is of another run.
-    if (isResumed && !isNamed()) return;
-    if (!isResumed && results === null) return;
-    const name = quoteName(paths.results);
-    if (state === undefined || !isNamed()) {
+    if (isResumed && !this.#isOfResults) return;
+    if (!isResumed && this.#results === null) return;
+    const name = quoteName(this.#paths.results);
+    if (state === undefined || !this.#isOfResults) {
       throw new InvalidInputError(
         `${name} already exists, and no journal says that this run wrote it`,
-        {
-          hint: 'Name another file with --results, or move it away.',
-        },
+        { hint: 'Name another file with --results, or move it away.' },
       );
     }
-    if (results === null) {
+    if (this.#results === null) {
       if (state.results.size === 0) return;
       const hint = 'Put the file back. To send every row again:';
       throw new RunInputError(`the results of the run, ${name}, are missing`, hint, '--restart');
     }
-    const read = await readResults(results, state, { usesUpCode, needsRows: isResumed });
-    if (read === null) {
-      throw new InvalidInputError(`${name} is not what ${journalName} says that the run wrote`, {
-        hint: restoreHint(usesUpCode),
-      });
+    const usesUpCode = this.#usesUpCode;
+    const kept = await readResults(this.#results, state, { usesUpCode, needsRows: isResumed });
+    if (kept === null) {
+      const written = `what ${this.#journalName} says that the run wrote`;
+      throw new InvalidInputError(`${name} is not ${written}`, { hint: restoreHint(usesUpCode) });
     }
-    kept = read;
+    this.#keptResults = kept;
   }
 
-  function failedPlace(): FailedPlace | null {
-    if (paths.failed === null) return null;
-    const path = relative(dirname(paths.journal), paths.failed);
-    const ours: Contents[] = found?.state.failedFiles.filter((file) => file.path === path) ?? [];
+  /**
+   * @throws InvalidInputError where codes would be sent that a run sent, or may have sent, without
+   * --restart
+   */
+  #refuseUsedCodes(identity: RunIdentity): void {
+    if (this.#start === 'resume') {
+      throw new InvalidInputError(
+        `there is no journal ${this.#journalName}: which codes are used up is not known`,
+        {
+          hint: 'It lies beside the results: name those of the run with --results. For a first run, leave --resume out.',
+        },
+      );
+    }
+    const inputBefore = this.#earlier?.state.identity?.['input file'];
+    if (this.#start !== 'new' || inputBefore === undefined) return;
+    if (inputBefore !== identity['input file']) return;
+    throw new RunInputError(
+      `the run of ${this.#journalName} is finished`,
+      'To send every code again, used ones too:',
+      '--restart',
+    );
+  }
+
+  #resume({ state, size, crc, tail }: ReadJournal, identity: RunIdentity): OpenRunFiles {
+    checkIdentity(this.#paths.journal, state.identity ?? {}, identity);
+    const journal = this.#journal ?? AppendFile.create(this.#paths.journal);
+    this.#journal = journal;
+    journal.keep({ size, crc });
+    state.take({ record: 'resumed' }, { size, crc });
+    appendRecord(journal, { record: 'resumed' });
+    // Results that are shorter than the journal says would not be known as those of this run.
+    journal.sync();
+    const results = this.#results ?? AppendFile.create(this.#paths.results);
+    this.#results = results;
+    results.keep(this.#keptResults);
+    results.syncWithName();
+    const damaged = `${this.#journalName} is damaged behind byte ${size}: rows done after that may be sent again`;
+    const note = tail === 'zeros' ? damaged : null;
+    return { journal, results, failed: this.#failedRows(), state, note };
+  }
+
+  /**
+   * Begins a run. In this order, there are never results without a journal that names them, nor
+   * those of another run beside it.
+   */
+  #begin(identity: RunIdentity): Omit<OpenRunFiles, 'note'> {
+    this.#results?.remove();
+    this.#journal?.remove();
+    const journal = AppendFile.create(this.#paths.journal, this.#journal?.realPath);
+    this.#journal = journal;
+    beginJournal(journal, identity);
+    const results = AppendFile.create(this.#paths.results, this.#results?.realPath);
+    this.#results = results;
+    results.syncWithName();
+    const failed = this.#failedRows();
+    const written = failed && requireOurs(failed);
+    if (written !== null && written.size > 0) failed?.onWrite?.(written);
+    return { journal, results, failed, state: new RunState() };
+  }
+
+  /** The file of failed rows, and the contents that the journal says the run wrote to it. */
+  #failedRows(): ReplaceableFile | null {
+    if (this.#paths.failed === null) return null;
+    const path = relative(dirname(this.#paths.journal), this.#paths.failed);
+    const written = this.#earlier?.state.failedFiles ?? [];
+    const ours: Contents[] = written.filter((file) => file.path === path);
     const onWrite = ({ size, crc }: Contents) => {
       ours.push({ size, crc });
-      if (journal === null) return;
-      appendRecord(journal, { record: 'failed file', path, size, crc });
+      if (this.#journal === null) return;
+      appendRecord(this.#journal, { record: 'failed file', path, size, crc });
       // On the disk before the file is: without the record, it would not be known as ours.
-      journal.sync();
+      this.#journal.sync();
     };
-    return { path: paths.failed, ours, onWrite };
+    return { path: this.#paths.failed, ours, onWrite };
   }
-
-  return {
-    /**
-     * Where a check writes the rows that cannot be sent: the journal is not changed before the run
-     * begins.
-     */
-    refused(): FailedPlace | null {
-      // The file of a run that is continued stays.
-      if (start === 'resume') return null;
-      const place = failedPlace();
-      return place && { path: place.path, ours: place.ours };
-    },
-    /**
-     * Locks the files, and checks whether a run may start, before its input is read. Changes none
-     * of them.
-     *
-     * @throws InvalidInputError if another run uses the files, if they would be overwritten without
-     * consent or are not ours, or if they no longer say which rows are done
-     */
-    async claim(): Promise<void> {
-      unlock = await lockFiles([paths.journal, paths.results, paths.failed], takeOver);
-      journal = AppendFile.find(paths.journal);
-      results = AppendFile.find(paths.results);
-      found = journal && (await readJournal(journal));
-      if (found !== null) requireJournal(found);
-      await requireResults();
-      const place = failedPlace();
-      if (place !== null) requireOurs(place);
-    },
-    /**
-     * Closes the files, and ends the locks, also those of a `claim` that failed. May be called
-     * twice.
-     */
-    release(): void {
-      journal?.close();
-      results?.close();
-      unlock();
-    },
-    /**
-     * Opens the files: creates them, or continues those of the run that is resumed.
-     *
-     * @throws InvalidInputError if they belong to another run, or were changed since the `claim`
-     */
-    async open(given: RunIdentity): Promise<OpenRunFiles> {
-      const identity = { ...given, 'results file': resultsOf(paths) };
-      // Before one of them is changed.
-      journal?.requireAsFound();
-      results?.requireAsFound();
-      if (start === 'resume' && found !== null) return resume(found, identity);
-      if (usesUpCode) refuseUsedCodes(identity);
-      // In this order, there are never results without a journal that names them, nor those of
-      // another run beside it.
-      results?.remove();
-      journal?.remove();
-      journal = AppendFile.create(paths.journal, journal?.place);
-      beginJournal(journal, identity);
-      results = AppendFile.create(paths.results, results?.place);
-      results.syncWithName();
-      const failed = failedPlace();
-      const written = failed && requireOurs(failed);
-      if (written !== null && written.size > 0) failed?.onWrite?.(written);
-      const missing = `there is no journal ${journalName}: starting with the first row`;
-      return {
-        journal,
-        results,
-        failed,
-        state: new RunState(),
-        note: start === 'resume' ? missing : null,
-      };
-    },
-  };
 }
 
 /** The next step for files that no longer say which rows are done. */
 function restoreHint(usesUpCode: boolean): string {
-  return usesUpCode
-    ? 'Put back what the run wrote, and resume. Or move results and journal away, and send every code again, used ones too.'
-    : 'Put back what the run wrote, and resume. Or move results and journal away, and send every row again.';
+  const everything = usesUpCode ? 'every code again, used ones too' : 'every row again';
+  return `Put back what the run wrote, and resume. Or move results and journal away, and send ${everything}.`;
 }
 
 /** @throws InvalidInputError if the journal is of another run */
-function checkIdentity(journal: string, begun: RunIdentity, given: RunIdentity): void {
-  for (const name of Object.keys({ ...begun, ...given })) {
-    if (begun[name] === given[name]) continue;
-    const was = begun[name] === undefined ? 'not given' : quoteName(begun[name]);
-    const is = given[name] === undefined ? 'not given' : quoteName(given[name]);
+function checkIdentity(journal: string, before: RunIdentity, now: RunIdentity): void {
+  const show = (text: string | undefined) => (text === undefined ? 'not given' : quoteName(text));
+  for (const name of Object.keys({ ...before, ...now })) {
+    if (before[name] === now[name]) continue;
+    const change = `${show(before[name])}, now ${show(now[name])}`;
     throw new RunInputError(
-      `the run of ${quoteName(journal)} was begun with another ${name}: ${was}, now ${is}`,
+      `the run of ${quoteName(journal)} was begun with another ${name}: ${change}`,
       'Resume it with what it was begun with. To send every row again:',
       '--restart',
     );

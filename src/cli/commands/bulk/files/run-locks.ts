@@ -2,7 +2,7 @@ import { InvalidInputError } from '../../../../core/contract/errors.js';
 import { isSystemError, UnsuitableFileError } from '../../../../core/support/errors.js';
 import { FileLockedError, lockFile, silentLocks } from '../../../../core/support/file-lock.js';
 import { unwritable } from './file-errors.js';
-import { lockBeside, placeOf } from './place.js';
+import { lockBeside, realFilePath } from './real-path.js';
 
 /**
  * Locks files, which need not exist, against other runs until the returned function is called.
@@ -22,7 +22,7 @@ export async function lockFiles(
   let current = '';
   const lockOfNext = (path: string) => {
     current = path;
-    return lockBeside(placeOf(path));
+    return lockBeside(realFilePath(path));
   };
   try {
     const files = paths.filter((path): path is string => Boolean(path));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { recordOutcomes } from '../../../../../src/cli/commands/bulk/files/recorder.js';
-import { filesOfRun } from '../../../../../src/cli/commands/bulk/files/run-files.js';
+import { RunFiles } from '../../../../../src/cli/commands/bulk/files/run-files.js';
 import {
   passbackOperation,
   readOperation,
@@ -54,7 +54,7 @@ interface Killed {
 async function killedRun(operation: Operation, turns: number): Promise<Killed> {
   rmSync(paths.journal, { force: true });
   rmSync(paths.results, { force: true });
-  const files = filesOfRun(paths, 'new', operations[operation]);
+  const files = new RunFiles(paths, 'new', operations[operation]);
   await files.claim();
   const record = await files.open({ run: operation });
   const { journal, results } = record;
@@ -131,7 +131,7 @@ const damages: Readonly<Record<string, (bytes: Buffer, at: number, bit: number) 
 async function resume({ lines, sent }: Killed, operation: Operation) {
   const isRead = operation === 'read';
   const found = readFileSync(paths.results, 'utf8').split('\n').slice(0, -1);
-  const files = filesOfRun(paths, 'resume', operations[operation]);
+  const files = new RunFiles(paths, 'resume', operations[operation]);
   try {
     await files.claim();
     const { journal, results, state, note } = await files.open({ run: operation });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { appendRecord, appendResults } from '../../../../../src/cli/commands/bulk/files/journal.js';
-import { filesOfRun } from '../../../../../src/cli/commands/bulk/files/run-files.js';
+import { RunFiles } from '../../../../../src/cli/commands/bulk/files/run-files.js';
 import { passbackOperation } from '../../../../../src/cli/commands/bulk/operations.js';
 
 const folder = mkdtempSync(
@@ -21,7 +21,7 @@ const whole = first + line(3) + line(4, 'failed');
 /** A run whose journal has rows 2 to 4, in two records, when it is killed. */
 beforeEach(async () => {
   for (const path of [paths.journal, paths.results]) rmSync(path, { force: true });
-  const files = filesOfRun(paths, 'new', operation);
+  const files = new RunFiles(paths, 'new', operation);
   await files.claim();
   const record = await files.open({ run: 'it' });
   for (const text of [first, whole.slice(first.length)]) {
@@ -37,7 +37,7 @@ it.each([
   ['with a line that was being written', `${whole}{"line":5,"outc`],
 ])('results are continued: %s', async (_, text) => {
   writeFileSync(paths.results, text);
-  const files = filesOfRun(paths, 'resume', operation);
+  const files = new RunFiles(paths, 'resume', operation);
   await files.claim();
   files.release();
   expect(readFileSync(paths.results, 'utf8')).toBe(text);
@@ -55,18 +55,18 @@ it.each([
   ],
 ])('results that somebody edited are refused, and stay: %s', async (_, text) => {
   writeFileSync(paths.results, text);
-  const files = filesOfRun(paths, 'resume', operation);
+  const files = new RunFiles(paths, 'resume', operation);
   await expect(files.claim().finally(() => files.release())).rejects.toThrow('is not what');
   expect(readFileSync(paths.results, 'utf8')).toBe(text);
 });
 
 it('results that grew after the end of their run are refused', async () => {
-  const files = filesOfRun(paths, 'resume', operation);
+  const files = new RunFiles(paths, 'resume', operation);
   await files.claim();
   const { journal, results } = await files.open({ run: 'it' });
   appendRecord(journal, { record: 'end', finished: false, results: results.contents() });
   files.release();
   writeFileSync(paths.results, whole + line(5, 'unknown'));
-  const next = filesOfRun(paths, 'resume', operation);
+  const next = new RunFiles(paths, 'resume', operation);
   await expect(next.claim().finally(() => next.release())).rejects.toThrow('is not what');
 });

@@ -16,8 +16,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { failedFile } from '../../../../../src/cli/commands/bulk/files/failed-file.js';
-import { filesOfRun, type RunStart } from '../../../../../src/cli/commands/bulk/files/run-files.js';
+import { FailedFile } from '../../../../../src/cli/commands/bulk/files/failed-file.js';
+import { RunFiles, type RunStart } from '../../../../../src/cli/commands/bulk/files/run-files.js';
 import { passbackOperation } from '../../../../../src/cli/commands/bulk/operations.js';
 import { NdjsonRow } from '../../../../../src/cli/commands/bulk/source/ndjson.js';
 
@@ -33,7 +33,7 @@ const operation = passbackOperation({ by: 'union_id', column: 'union_id' });
 
 /** A run without rows. */
 async function run(start: RunStart, meanwhile = () => {}): Promise<void> {
-  const files = filesOfRun(paths, start, operation);
+  const files = new RunFiles(paths, start, operation);
   try {
     await files.claim();
     meanwhile();
@@ -48,12 +48,12 @@ async function run(start: RunStart, meanwhile = () => {}): Promise<void> {
 it('the file of failed rows is that of a run which --restart began and a kill ended', async () => {
   const withFailed = { ...paths, failed: place('failed') };
   const part = async (start: RunStart, row: NdjsonRow | null) => {
-    const files = filesOfRun(withFailed, start, operation);
+    const files = new RunFiles(withFailed, start, operation);
     try {
       await files.claim();
       const { failed } = await files.open({ run: 'it' });
       if (failed === null || row === null) return;
-      const file = failedFile(failed, true);
+      const file = new FailedFile(failed, true);
       file.add(row, 'it failed');
       file.finish();
       file.close();
@@ -140,7 +140,7 @@ describe('between the check of a file and its use, another program', () => {
     (change) => {
       const path = place('failed');
       writeFileSync(path, '');
-      const failed = failedFile({ path, ours: [] }, true);
+      const failed = new FailedFile({ path, ours: [] }, true);
       failed.add(new NdjsonRow(2, '{"union_id":"u1"}'), 'it failed');
       changes[change]?.(path);
       const before = snapshot().filter(([name]) => !String(name).endsWith('draft'));

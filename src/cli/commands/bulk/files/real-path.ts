@@ -14,10 +14,10 @@ export function realPath(path: string): string {
  *
  * @throws InvalidInputError if a folder, a device or a pipe is there
  */
-export function placeOf(path: string): string {
+export function realFilePath(path: string): string {
   try {
-    const place = realPath(path);
-    if (lstatSync(place, { throwIfNoEntry: false })?.isFile() !== false) return place;
+    const file = realPath(path);
+    if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== false) return file;
   } catch (error) {
     throw unwritable(path, error);
   }
@@ -25,8 +25,8 @@ export function placeOf(path: string): string {
 }
 
 /** The path of the lock of the file at a path without links. */
-export function lockBeside(place: string): string {
-  return `${place}.userinfo-lock`;
+export function lockBeside(path: string): string {
+  return `${path}.userinfo-lock`;
 }
 
 /** A name is on the disk once its folder is. */
