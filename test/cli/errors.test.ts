@@ -164,9 +164,7 @@ it.runIf(process.platform === 'linux')(
     const env = { USERINFO_CONFIG_DIR: '/proc/none/config' };
     const done = await machine.run(
       [...add, '--channel', 'b', '--app-key', 'k', '--app-secret-env', 'S'],
-      {
-        env,
-      },
+      { env },
     );
     expect(done).toMatchObject({ status: 3, stderr: expect.stringContaining('cannot be written') });
   },

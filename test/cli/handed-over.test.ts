@@ -33,9 +33,7 @@ beforeAll(async () => {
   const values = deploymentFlags(server.url);
   const added = await machine.run(
     ['profile', 'add', 'shop', ...values, '--app-secret-env', 'SHOP_SECRET'],
-    {
-      env,
-    },
+    { env },
   );
   expect(added).toMatchObject({ status: 0 });
   before = readFileSync(machine.profileFile, 'utf8');

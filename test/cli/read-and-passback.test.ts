@@ -54,9 +54,7 @@ describe('passback', () => {
       '{"k1":9007199254740993,"k2":1.00,"k3":true,"k4":"\\u4e2d\\/\\ud83d\\ude00","k5":"0013","k6":""}';
     const done = await machine.run(
       [...local, 'passback', '--user-info', '-', '--union-id', 'u001'],
-      {
-        stdin: json,
-      },
+      { stdin: json },
     );
     expect(done).toMatchObject({ status: 0, stderr: '' });
     expect((await machine.record()).extension_info).toMatchObject({

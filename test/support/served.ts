@@ -41,9 +41,7 @@ export class ServedMachine extends Machine {
   async admin(args: readonly string[], stdin = ''): Promise<string> {
     const { status, stdout, stderr } = await this.run(
       ['admin', ...args, '--database', this.database],
-      {
-        stdin,
-      },
+      { stdin },
     );
     if (status !== 0) throw new Error(`admin ${args.join(' ')} ended with ${status}: ${stderr}`);
     return stdout;

@@ -145,11 +145,7 @@ const refused: readonly Slip[] = [
     next: 'write key=\\@text',
     paste: { line: `userinfo passback 'tag=\\@me' ${to}`, sends: '{"tag":"@me"}' },
   },
-  {
-    typed: 'userinfo passback a=b',
-    cause: 'no user is named',
-    next: 'Add --union-id <id>',
-  },
+  { typed: 'userinfo passback a=b', cause: 'no user is named', next: 'Add --union-id <id>' },
   {
     typed: 'userinfo passback acme_no=1001 a=b --primary-key mobile',
     cause: 'primary_key "mobile" is not a key of user_info',
@@ -511,9 +507,7 @@ describe('a slip of a file', () => {
     writeFileSync(join(folder, 'a.csv'), 'union_id,a,,\nu001,b,,\n');
     const { status } = await machine.shell(
       `cd '${folder}'; userinfo bulk passback a.csv --failed f.csv`,
-      {
-        env,
-      },
+      { env },
     );
     expect(status).toBe(6);
     expect(existsSync(join(folder, 'f.csv'))).toBe(true);
@@ -570,9 +564,7 @@ describe('--query', () => {
     answers[name] = '{"code":40106,"msg":"code is used","data":{}}';
     const { status, stdout, stderr } = await machine.run(
       ['read', 'c1', 'mobile', '--query', 'data.mobile'],
-      {
-        env,
-      },
+      { env },
     );
     expect([status, stdout]).toEqual([4, '']);
     expect(stderr).toContain('40106 "code is used"');

@@ -319,9 +319,7 @@ describe('a gateway that asks for a client certificate', () => {
       expect(refused.stderr).toContain('--client-cert');
       expect(
         await machine.run([...there, '--client-cert', cert, '--client-key', key]),
-      ).toMatchObject({
-        status: 0,
-      });
+      ).toMatchObject({ status: 0 });
       const env = { USERINFO_CLIENT_CERT: cert, USERINFO_CLIENT_KEY: key };
       expect(await machine.run(there, { env })).toMatchObject({ status: 0 });
       const half = await machine.run([...there, '--client-cert', cert]);

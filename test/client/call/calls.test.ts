@@ -209,11 +209,7 @@ describe('the stack of an error leads to the caller', () => {
       input = { code: 'c' },
       silent = false,
       closed = false,
-    } = { ...given } as {
-      input?: { code: string };
-      silent?: boolean;
-      closed?: boolean;
-    };
+    } = { ...given } as { input?: { code: string }; silent?: boolean; closed?: boolean };
     const server = await tcpServer(() => {});
     const client = clientFor(server.url, { timeoutMs: 200 });
     if (silent) keep(server);

@@ -31,9 +31,7 @@ export async function findBinaries(
   } catch (cause) {
     throw new Error(
       `${name} is not installed: there is no PostgreSQL for this platform, or run npm ci`,
-      {
-        cause,
-      },
+      { cause },
     );
   }
   linkLibraries(dirname(dirname(dirname(binaries.postgres))));

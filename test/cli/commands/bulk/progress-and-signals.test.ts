@@ -92,9 +92,7 @@ describe('many rows for production', () => {
       const done = await machine.onTerminal(
         passBack,
         [['type the name of the profile, shop:', answer]],
-        {
-          env,
-        },
+        { env },
       );
       expect(done.status).toBe(status);
       const { host } = new URL(server.url);

@@ -567,9 +567,7 @@ describe.skipIf(process.platform === 'win32')(
       const read = 'userinfo -p local bulk read - mobile --format csv --rate 10/s';
       const { stdout } = await machine.shell(
         `{ cat stream.csv | ${read}; echo $? > status; } | head -n 1`,
-        {
-          env,
-        },
+        { env },
       );
       expect(stdout).toMatch(/^\{"line":2,[^\n]*\n$/);
       expect(content('status')).toBe('130\n');

@@ -411,9 +411,7 @@ describe('admin app create --profile', () => {
   const create = (name: string, ...more: string[]) =>
     machine.run(
       ['admin', 'app', 'create', '--tenant-code', 'acme', '--channel', 'web', '-p', name, ...more],
-      {
-        env: { XDG_DATA_HOME: machine.folder },
-      },
+      { env: { XDG_DATA_HOME: machine.folder } },
     );
   const apps = async () => {
     const list = await machine.run(['admin', 'app', 'list', '-o', 'ndjson'], {

@@ -20,9 +20,7 @@ beforeAll(async () => {
   const options = deploymentFlags('http://127.0.0.1:9');
   const added = await machine.run(
     ['profile', 'add', 'shop', ...options, '--app-secret-env', 'SHOP_SECRET'],
-    {
-      env,
-    },
+    { env },
   );
   expect(added).toMatchObject({ status: 0 });
 });

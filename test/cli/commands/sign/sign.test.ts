@@ -261,9 +261,7 @@ describe('sign verify', () => {
     const request = asCurl(await sent(['read', 'some-code']));
     const { message } = (await verify(request)).sign;
     expect(await verify(request, 0, '--theirs', message.replace('<secret>', secret))).toMatchObject(
-      {
-        theirs: { signature: 'sign', same: true },
-      },
+      { theirs: { signature: 'sign', same: true } },
     );
     const theirs = file('theirs.txt', `${message.replace('channel=web&', '')}\n`);
     expect(await verify(request, 4, '--theirs', `@${theirs}`)).toMatchObject({

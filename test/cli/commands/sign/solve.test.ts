@@ -176,9 +176,7 @@ describe('sign solve', () => {
     const solve = (recipe: object, format = '--json') =>
       machine.run(
         ['sign', 'solve', readSignedBy(text), '--recipe', file('open.json', recipe), format],
-        {
-          env,
-        },
+        { env },
       );
     const open = { params: { kvSep: '?' }, message: ['acme/v1:', '$params', '?', '?'], steps: '?' };
     const { status, stdout } = await solve(open);

@@ -113,9 +113,7 @@ describe('CSV rows', () => {
     });
     const table = fc.array(
       fc.tuple(fc.string({ minLength: 1, unit: fc.constantFrom('u', '"', '1') }), cell),
-      {
-        maxLength: 20,
-      },
+      { maxLength: 20 },
     );
     await fc.assert(
       fc.asyncProperty(table, fc.integer({ min: 1, max: 50 }), async (rows, chunkSize) => {
