@@ -118,15 +118,6 @@ describe('an answer that is not an envelope', () => {
   });
 });
 
-it('GBK is shown as text, and is UTF-8 in --json', async () => {
-  const { status, stdout } = await run('read', 'gbk', '--json');
-  expect({ status, nickname: JSON.parse(stdout).data.basic_info.chat_nickname }).toEqual({
-    status: 0,
-    nickname: '陆',
-  });
-  expect((await run('read', 'gbk-refusal')).stdout).toBe('1003 张三\n');
-});
-
 it.each([
   ['--union-id', ['passback', 'mobile=138', '--primary-key', 'mobile', '--union-id', '']],
   ['--primary-key', ['passback', 'mobile=138', '--primary-key=', '--union-id', 'u1']],

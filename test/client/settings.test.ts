@@ -33,16 +33,7 @@ beforeEach(async () => {
 
 /** Adds the profile `shop` by the command line, with the values of `env`, which go. */
 async function add(more: readonly string[] = [], baseUrl = server.url) {
-  const values = [
-    '--tenant-code',
-    'acme',
-    '--channel',
-    'web',
-    '--app-key',
-    'app-1',
-    '--environment',
-    'test',
-  ];
+  const values = '--tenant-code acme --channel web --app-key app-1 --environment test'.split(' ');
   const isOfVariable = more.some((option) => /^--app-secret-(env|command)$/.test(option));
   const secret = isOfVariable ? [] : ['--app-secret-stdin'];
   const args = ['profile', 'add', 'shop', '--base-url', baseUrl, ...values, ...secret, ...more];
@@ -148,21 +139,6 @@ describe('fromEnv', () => {
   ])('refuses %j', (more, message) => {
     expect(() => UserInfoClient.fromEnv({}, { ...env, ...more })).toThrow(message);
   });
-
-  it.each([
-    [{ signing: { module: './sign.mjs' } }, 'signing.module is not taken from a file'],
-    [{ headers: { 'X-Key': { command: 'cat key' } } }, 'headers.X-Key is not taken from a file'],
-    [{ headers: ['X-Key'] }, 'the platform needs the header X-Key'],
-    ['{', ': invalid JSON'],
-  ])(
-    'takes only data of a platform file, and names what it lacks: %j',
-    async (content, message) => {
-      const given = { ...env, USERINFO_PLATFORM: file('platform.json', content) };
-      expect(() => UserInfoClient.fromEnv({}, given)).toThrow(message);
-      await add();
-      await expect(fromProfile('shop', {}, given)).rejects.toThrow(message);
-    },
-  );
 
   it('reaches the service as the command line does: CA file, proxy, exceptions', async () => {
     const tls = await tlsServer('good', server.url);

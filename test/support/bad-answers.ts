@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import {
   answerOf,
   changedAndClosed,
@@ -30,9 +30,6 @@ const after = (bytes: number) =>
 
 const half = changedAndClosed(({ head, body }) => head + body.toString().slice(0, 20));
 const body = (text: string | Buffer, ...headers: string[]) => instead(answerOf(text, headers));
-const status = (line: string, ...headers: string[]) => instead(answerOf('', headers, line));
-const redirect = (code: number) =>
-  status(`${code} Moved`, 'Location: https://other.example/x?sign=abc');
 const encoded = (name: string, bytes: Buffer) => body(bytes, `Content-Encoding: ${name}`);
 const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
 /** An envelope that was compressed so many times. */
@@ -79,54 +76,20 @@ export const faults: Readonly<
     ],
   ],
   'not-envelope': [
-    ['a gzip bomb', encoded('gzip', bomb)],
     ['a gzip bomb in gzip', encoded('gzip, gzip', gzipSync(bomb))],
-    ['a deflate bomb', encoded('deflate', deflateSync(Buffer.alloc(32 * 1024 * 1024)))],
-    ['a brotli bomb', encoded('br', brotliCompressSync(Buffer.alloc(32 * 1024 * 1024)))],
-    ['gzip cut off', encoded('gzip', gzipSync(ok).subarray(0, 40))],
-    ['gzip six times', encoded(Array(6).fill('gzip').join(), gzipped(6))],
     ['the codings in the wrong order', encoded('br, gzip', brotliCompressSync(gzipSync(ok)))],
     ['an encoding that nobody knows', encoded('x-\u00e9', Buffer.from(ok))],
-    ['an encoding that is not so', encoded('gzip', Buffer.from(ok))],
-    ['gzip that does not say so', body(gzipSync(ok))],
-    ...[300, 301, 302, 303, 305, 307, 308].map(
-      (code) => [`redirect ${code}`, redirect(code)] as const,
-    ),
-    ['204', instead('HTTP/1.1 204 No Content\r\n\r\n')],
     ['304', instead('HTTP/1.1 304 Not Modified\r\n\r\n')],
-    [
-      'an HTML 502',
-      instead(answerOf('<title>Bad Gateway</title>', ['Content-Type: text/html'], '502 Bad')),
-    ],
-    [
-      'a captive portal',
-      body('<!doctype html><title>Log in</title>', 'Content-Type: application/json'),
-    ],
-    ['no body', body('')],
-    ['blanks', body(' \r\n\t')],
-    ['half an envelope that is whole to HTTP', body(ok.slice(0, 30))],
-    ['two envelopes', body(ok + ok)],
     ['an envelope and more', body(`${ok}\n<!-- served by b -->`)],
-    ['NDJSON', body(`${ok}\n${ok}\n`)],
-    ['JSONP', body(`callback(${ok})`)],
     ['an anti-hijacking prefix', body(`)]}',\n${ok}`)],
-    ['XML', body('<code>200</code>')],
     ['a form', body('code=200&msg=ok&data=')],
     ...['[]', 'null', 'true', '200', '"ok"', `[${ok}]`].map(
       (json) => [`JSON ${json}`, body(json)] as const,
     ),
-    ['NaN', envelope('"code":NaN,"msg":"ok","data":{}')],
     ['Infinity', envelope('"code":Infinity,"msg":"ok","data":{}')],
-    ['a number beyond all', envelope('"code":1e400,"msg":"ok","data":{}')],
-    ['a code with a fraction', envelope('"code":200.5,"msg":"ok","data":{}')],
-    ['a code of null', envelope('"code":null,"msg":"ok","data":{}')],
-    ['no code', envelope('"msg":"ok","data":{}')],
     ['names in capitals', envelope('"Code":200,"Msg":"ok","Data":{}')],
-    ['no data', envelope('"code":200,"msg":"ok"')],
-    ['data that is a list', envelope('"code":200,"msg":"ok","data":[]')],
     ['data that is text', envelope('"code":200,"msg":"ok","data":"{}"')],
     ['data of null', envelope('"code":200,"msg":"ok","data":null')],
-    ['code twice', envelope('"code":40103,"msg":"no","data":{},"code":200')],
     [
       'code twice, once in disguise',
       envelope('"code":40103,"msg":"ok","data":{},"c\\u006fde":200'),
@@ -135,11 +98,6 @@ export const faults: Readonly<
       'data twice',
       envelope('"code":200,"msg":"ok","data":{"union_id":"a"},"data":{"union_id":"b"}'),
     ],
-    ['union_id twice', envelope('"code":200,"msg":"ok","data":{"union_id":"u0","union_id":"u1"}')],
-    [
-      'union_id in disguise',
-      envelope('"code":200,"msg":"ok","data":{"union_id":"u0","union\\u005fid":"u1"}'),
-    ],
     ['all of it in __proto__', envelope(`"__proto__":${ok}`)],
     ['single quotes', body("{'code':200,'msg':'ok','data':{}}")],
     ['a comma too many', envelope('"code":200,"msg":"ok","data":{},')],
@@ -147,13 +105,8 @@ export const faults: Readonly<
     ['a line break in a text', envelope('"code":200,"msg":"o\nk","data":{}')],
     ['a list without end', body('['.repeat(200_000))],
     ['lists in lists as long as an answer may be', body('['.repeat(2 * 1024 * 1024))],
-    ['data a hundred and one levels deep', body(nestedTo(101))],
     ['data a million levels deep', body(nestedTo(1e6))],
     ['a refusal ten thousand levels deep', body(nestedTo(1e4).replace('200', '40401'))],
-    [
-      'bytes that are not UTF-8',
-      body(Buffer.from(`{"code":200,"data":{"union_id":"\xff"}}`, 'latin1')),
-    ],
     [
       'UTF-8 cut off',
       body(Buffer.concat([Buffer.from('{"code":200,"msg":"'), Buffer.from([0xe5, 0xbc])])),
@@ -166,13 +119,11 @@ export const faults: Readonly<
       'half a surrogate pair as UTF-8',
       body(Buffer.from('{"code":200,"msg":"\xed\xa0\x80"}', 'latin1')),
     ],
-    ['GBK', body(Buffer.from('{"code":200,"data":{"union_id":"\xb3\xc9"}}', 'latin1'))],
     ['UTF-16', body(Buffer.from(`\ufeff${ok}`, 'utf16le'))],
     [
       'more than an envelope can be, announced',
       raw('HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n{'),
     ],
-    ['a banner of SSH', raw('SSH-2.0-OpenSSH_9.6\r\n')],
     ['an alert of TLS', raw('\x15\x03\x01\x00\x02\x02\x46')],
     ['HTTP/0.9', raw(ok)],
     ['HTTP/2', raw('HTTP/2 200 OK\r\nContent-Length: 0\r\n\r\n')],
@@ -199,9 +150,6 @@ export const faults: Readonly<
     ],
   ],
   'wrong-data': [
-    ['a success without anybody', body(ok.replace(/"data":.*/, '"data":{}}'))],
-    ['a success with a fraction as union_id', body(ok.replace('"u1"', '7.5'))],
-    ['a success with an empty union_id', body(ok.replace('"u1"', '""'))],
     [
       'a success whose union_id is deeper down',
       body(ok.replace(/"data":.*/, '"data":{"a":{"union_id":"u1"}}}')),
@@ -234,38 +182,13 @@ const twoCodings = ['Content-Encoding: gzip', 'Content-Encoding: br'];
 
 /** What is unusual, and an envelope all the same. */
 export const oddities: readonly NamedFault[] = [
-  ['a code as text', body(ok.replace('200', '"200"'))],
-  ['no msg', body(ok.replace('"msg":"ok",', ''))],
   ['a msg that is no text', body(ok.replace('"ok"', '0'))],
-  ['HTML by its content type', body(ok, 'Content-Type: text/html')],
   ['another charset by its content type', body(ok, 'Content-Type: application/json; charset=gbk')],
-  ['no encoding, said so', body(ok, 'Content-Encoding: identity')],
-  ['no encoding, in capitals', body(ok, 'Content-Encoding: Identity')],
-  ['a byte-order mark', body(`\ufeff${ok}`)],
-  ['blanks around it', body(`\r\n ${ok} \n`)],
-  ['more members', body(ok.replace('{', '{"request_id":"r","data_version":1,'))],
   ['the same name deeper down', body(ok.replace('"u1"', '"u1","code":1,"data":{"msg":"x"}'))],
-  ['a key twice in data', body(ok.replace('"u1"', '"u1","city":"a","city":"b"'))],
-  ['a code written as a float', body(ok.replace('200', '2.0e2'))],
-  ['a status of 500', instead(answerOf(ok, [], '500 Internal Server Error'))],
-  ['a status nobody knows', instead(answerOf(ok, [], '799 Whatever'))],
   ['no words behind the status', raw(`HTTP/1.1 200\r\nContent-Length: ${ok.length}\r\n\r\n${ok}`)],
-  ['HTTP/1.0 that ends by closing', raw(`HTTP/1.0 200 OK\r\n\r\n${ok}`)],
   ['HTTP/1.1 that ends by closing', raw(`HTTP/1.1 200 OK\r\n\r\n${ok}`)],
-  ['chunks', instead(chunked(ok))],
-  ['early hints first', instead(`HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${answerOf(ok)}`)],
   ['a hundred headers', body(ok, ...Array.from({ length: 100 }, (_, index) => `X-${index}: a`))],
-  ['data a hundred levels deep', body(nestedTo(100))],
-  ['brackets in a text', body(ok.replace('"u1"', `"u1","text":"${'[{\\"'.repeat(1e4)}"`))],
-  ['a megabyte', body(ok.replace('"u1"', `"u1","long":"${'a'.repeat(1e6)}"`))],
   ['a few bytes at a time', dripping(7, 0)],
-  ['gzip', encoded('gzip', gzipSync(ok))],
-  ['gzip by its old name', encoded('X-GZip', gzipSync(ok))],
-  ['deflate', encoded('deflate', deflateSync(ok))],
-  ['deflate without a header', encoded('deflate', deflateRawSync(ok))],
-  ['brotli', encoded('br', brotliCompressSync(ok))],
-  ['brotli of gzip', encoded('gzip, identity, br', brotliCompressSync(gzipSync(ok)))],
   ['brotli of gzip, in two headers', body(brotliCompressSync(gzipSync(ok)), ...twoCodings)],
   ['gzip five times', encoded(Array(5).fill('gzip').join(), gzipped(5))],
-  ['a msg that is not UTF-8', body(Buffer.from(ok.replace('"ok"', '"\xb3\xc9"'), 'latin1'))],
 ];

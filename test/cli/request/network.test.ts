@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BareProxy, bareProxy, refusals } from '../../support/bare-proxy.js';
 import { httpProxy } from '../../support/http-proxy.js';
 import { type TestServer, tcpServer } from '../../support/raw-server.js';
 import { ServedMachine } from '../../support/served.js';
@@ -9,17 +8,7 @@ import { ca, caFile, certificates, tlsServer } from '../../support/tls-server.js
 
 let machine: ServedMachine;
 let secure: TestServer;
-const write = [
-  '-p',
-  'local',
-  'passback',
-  'a=x',
-  '--union-id',
-  'u001',
-  '--environment',
-  'test',
-  '--json',
-];
+const write = '-p local passback a=x --union-id u001 --environment test --json'.split(' ');
 
 beforeAll(async () => {
   machine = await ServedMachine.create();
@@ -87,8 +76,6 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0 does not disable certificate checks', (
 
   it.each([
     ['a passback', write],
-    ['a read', ['-p', 'local', 'read', 'some-code']],
-    ['a bulk run', ['-p', 'local', 'bulk', 'passback', 'users.csv', '--restart']],
     ['doctor', ['-p', 'local', 'doctor']],
   ])('for %s', async (_, command) => {
     const done = await machine.run([...command, '--base-url', forged.url], { env });
@@ -158,10 +145,7 @@ describe('a proxy', () => {
       'http://u:never-to-be-seen%zz@127.0.0.1:1',
       'has a user name or password that is not percent-encoded',
     ],
-    ['socks5://u:never-to-be-seen@127.0.0.1:1', 'is not the address of an http proxy'],
     ['http://u:never-to-be-seen@:1', 'is not the address of an http proxy'],
-    ['http://u:p@never-to-be-seen/x@127.0.0.1:1', 'is not the address of an http proxy'],
-    ['http://u:p@never-to-be-seen#x@127.0.0.1:1', 'is not the address of an http proxy'],
     ['u:p@never-to-be-seen?x@127.0.0.1:1', 'is not the address of an http proxy'],
   ])(
     'that is invalid is refused with status 2, without its password: %s',
@@ -247,53 +231,6 @@ describe('a proxy', () => {
     const set = await machine.run(['profile', 'set', 'local', '--proxy', proxy]);
     expect(set).toMatchObject({ status: 2, stdout: '' });
     expect(set.stderr).toContain('USERINFO_PROXY');
-  });
-});
-
-describe('a proxy that opens no tunnel', () => {
-  const there = [...write, '--base-url', 'https://service.example'];
-
-  it.each(['closes after reading', 'answers 502 with a page'])(
-    'and %s is asked once for each attempt',
-    async (what) => {
-      const [talk, said] = refusals[what] ?? [{}, /never/];
-      for (const attempts of [1, 2]) {
-        const proxy = await bareProxy(talk);
-        const env = { HTTPS_PROXY: proxy.url };
-        const done = await machine.run([...there, '--attempts', String(attempts)], { env });
-        await proxy.close();
-        expect(done).toMatchObject({ status: 5, stdout: '' });
-        const { message, hint } = JSON.parse(done.stderr).error;
-        expect(message).toMatch(said);
-        expect(message).toContain(`cannot reach service.example through the proxy ${proxy.host}`);
-        expect(hint).toContain('HTTPS_PROXY');
-        expect(proxy.passwords).toBe(attempts);
-      }
-    },
-  );
-
-  it('is asked once for each attempt of each row of a bulk run, and once if it refuses the password', async () => {
-    const rows = Array.from({ length: 12 }, (_, index) => `u${index},x`);
-    writeFileSync(join(machine.folder, 'rows.csv'), ['union_id,a', ...rows].join('\n'));
-    const run = async (proxy: BareProxy, ...more: string[]) => {
-      const file =
-        '-p local bulk passback rows.csv --restart --environment test --base-url https://service.example'.split(
-          ' ',
-        );
-      const done = await machine.run([...file, ...more], { env: { HTTPS_PROXY: proxy.url } });
-      await proxy.close();
-      expect(done.stdout + done.stderr).not.toContain('never-to-be-seen');
-      return done;
-    };
-    const closing = await bareProxy({ asked: (socket) => socket.end() });
-    const done = await run(closing, '--attempts', '2');
-    expect(done.status).not.toBe(0);
-    expect(closing.passwords).toBe(24);
-    const refusing = await bareProxy({ asked: (socket) => socket.end('HTTP/1.1 407 No\r\n\r\n') });
-    const refused = await run(refusing, '--concurrency', '1');
-    expect(refused.status).toBe(5);
-    expect(refused.stderr).toContain('which answered HTTP 407');
-    expect(refusing.passwords).toBe(1);
   });
 });
 

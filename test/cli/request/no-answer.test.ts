@@ -23,11 +23,6 @@ const answer = (head: string, body: string) => (socket: Socket) =>
 describe('a command that gets no valid answer ends with status 5', () => {
   it.each<readonly [string, (socket: Socket) => void, string]>([
     [
-      'an HTML 502',
-      answer('502 Bad Gateway\r\nContent-Type: text/html', '<html><title>502 Bad Gateway</title>'),
-      'HTTP 502',
-    ],
-    [
       'a 429',
       answer('429 No\r\nRetry-After: 3600', '{"message":"busy"}'),
       'was not carried out. Try again in 3600 s',
@@ -43,20 +38,6 @@ describe('a command that gets no valid answer ends with status 5', () => {
       answer('404 No', '<title>no</title>'),
       ': a proxy or another site may have answered.',
     ],
-    ...[
-      ['a page', '200 OK', '<title>Login</title>'],
-      ['a success without data', '200 OK', '{"code":200,"msg":"ok","data":[]}'],
-      ['another charset', '200 OK', Buffer.from([0xff]).toString('latin1')],
-      ['an encoded body', '200 OK\r\nContent-Encoding: gzip', 'x'],
-      ['a long answer', '200 OK', ' '.repeat(3 * 2 ** 20)],
-      ['a 204', '204 No Content'],
-      ['a page with 500', '500 No', '<title>no</title>'],
-      ['a page with 503', '503 No', '<title>no</title>'],
-    ].map(
-      ([what = '', head = '', body = '']) =>
-        [what, answer(head, body), 'Whether the code was used is not known'] as const,
-    ),
-    ['a closed connection', (socket: Socket) => socket.destroy(), 'closed the connection'],
   ])('%s', async (_, talk, said) => {
     const server = await tcpServer(talk);
     const done = await machine.run(['read', 'c', '--base-url', server.url]);
@@ -77,22 +58,6 @@ describe('a command that gets no valid answer ends with status 5', () => {
   ])('%s', async (_, url, said) => {
     const done = await machine.run(['read', 'c', '--base-url', url]);
     expect(done).toMatchObject({ status: 5, stdout: '', stderr: expect.stringContaining(said) });
-  });
-
-  it('a success that names another user, or is nested too deeply; the former is shown', async () => {
-    const other = '{"code":200,"msg":"ok","data":{"union_id":"u2"}}';
-    const deep = `{"code":200,"msg":"ok","data":{"union_id":"u1","a":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`;
-    let body = other;
-    const server = await httpServer((_, response) => response.end(body));
-    const there = ['--base-url', server.url, '-o', 'table'];
-    const written = await machine.run(['passback', 'a=x', '--union-id', 'u1', ...there]);
-    body = deep;
-    const read = await machine.run(['read', 'c', ...there]);
-    await server.close();
-    expect(written).toMatchObject({ status: 5, stdout: expect.stringContaining('u2') });
-    expect(written.stderr).toContain('answered 200, but for another user than the request names');
-    expect(read).toMatchObject({ status: 5, stdout: '' });
-    expect(read.stderr).toContain('JSON nested deeper than 100 levels');
   });
 
   it.each([
@@ -141,16 +106,6 @@ describe('a command that gets no valid answer ends with status 5', () => {
     expect(done.stderr).toContain('did not answer within 300 ms');
     expect(done.stderr.replaceAll('\n', ' ')).toContain(advice);
   });
-
-  it.each([['ftp://x'], ['not a url'], ['http://u:p@x'], ['http://x/?a=1']])(
-    '%s is bad input: status 2',
-    async (url) => {
-      expect(await machine.run(['read', 'c', '--base-url', url])).toMatchObject({
-        status: 2,
-        stdout: '',
-      });
-    },
-  );
 });
 
 // Python's module `resource` reports the use.
@@ -162,10 +117,7 @@ describe.runIf(isPosix)('an answer that is costly to read (needs POSIX)', () => 
     const server = await tcpServer(talk);
     const there = ['--base-url', server.url, '--attempts', '1', '--timeout', '1s'];
     const { status, usage } = await machine.measure([
-      'passback',
-      'a=x',
-      '--union-id',
-      'u1',
+      ...'passback a=x --union-id u1'.split(' '),
       ...there,
     ]);
     await server.close();

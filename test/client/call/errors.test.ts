@@ -73,6 +73,7 @@ describe('errors', () => {
     }
     for (const error of Object.values(others)) {
       expect(error).not.toBeInstanceOf(sdk.CallError);
+      expect(error).toBeInstanceOf(sdk.UserInfoError);
       expect(sdk.isUserInfoFailure(error)).toBe(true);
     }
     expect(RejectedError).toBeInstanceOf(sdk.RejectedError);

@@ -171,16 +171,9 @@ it.each([',expires=3600', ''])(
       configurable: true,
     });
     writeFileSync(join(machine.folder, 'rows.csv'), `union_id,a\n${'u1,x\n'.repeat(8)}`);
-    const done = await machine.run([
-      'bulk',
-      'passback',
-      'rows.csv',
-      '--concurrency',
-      '1',
-      '-p',
-      'shop',
-      '--restart',
-    ]);
+    const done = await machine.run(
+      'bulk passback rows.csv --concurrency 1 -p shop --restart'.split(' '),
+    );
     expect(done.stderr).toContain('ok');
     expect([done.status, gateway.carriedOut, readFileSync(issued).length]).toEqual([0, 8, 2]);
     const preview = await machine.run(['read', 'c', '-p', 'shop', '--dry-run', '--reveal']);

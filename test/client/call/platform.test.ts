@@ -4,13 +4,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import {
   type ClientHooks,
   InvalidInputError,
-  JsonNumber,
   RejectedError,
   type RequestEvent,
   Secret,
   UserInfoClient,
   type UserInfoClientOptions,
-  UserInfoError,
 } from '../../../src/index.js';
 import { httpServer } from '../../support/raw-server.js';
 import { rejection } from '../../support/rejection.js';
@@ -85,23 +83,6 @@ describe('an error of a call', () => {
       retryable: true,
     });
     expect(new InvalidInputError('x').retryable).toBe(false);
-  });
-
-  it('is recognized by another copy of the package, as secrets and numbers are', async () => {
-    vi.resetModules();
-    const copy: typeof import('../../../src/index.js') = await import('../../../src/index.js');
-    expect(copy.RejectedError).not.toBe(RejectedError);
-    await using client = clientWith();
-    answers.push({ code: 40106 });
-    const error = await rejection(client.read({ code: 'c' }));
-    expect(error).toBeInstanceOf(copy.RejectedError);
-    expect(error).toBeInstanceOf(copy.UserInfoError);
-    expect(error).not.toBeInstanceOf(copy.NoAnswerError);
-    expect(new copy.RecipeError('a', 'b')).toBeInstanceOf(UserInfoError);
-    expect(new copy.InvalidInputError('x')).toBeInstanceOf(InvalidInputError);
-    expect({ code: 'REJECTED' }).not.toBeInstanceOf(RejectedError);
-    expect(new copy.Secret('s')).toBeInstanceOf(Secret);
-    expect(new copy.JsonNumber('1')).toBeInstanceOf(JsonNumber);
   });
 });
 
@@ -335,11 +316,4 @@ it('hooks and traces of a call have its context, and no secret, code or signatur
     'asyncEnd',
   ]);
   expect(JSON.stringify(traces)).not.toMatch(/1234567890|sign"/);
-});
-
-it('data of a read may hold more than was requested', async () => {
-  await using client = clientWith();
-  const data = { union_id: 'u1', basic_info: {}, login_device: { a: 1 }, version: 2 };
-  answers.push({ code: 200, data });
-  expect(await client.read({ code: 'c' })).toMatchObject({ data, warnings: ['"msg" is not "ok"'] });
 });

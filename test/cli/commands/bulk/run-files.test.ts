@@ -73,10 +73,7 @@ const path = (name: string) => join(machine.folder, name);
 const content = (name: string) => readFileSync(path(name), 'utf8');
 const options = { env: { SECRET: 's3cret' } };
 const args = (name: string, ...more: string[]) => [
-  '-p',
-  'local',
-  'bulk',
-  'passback',
+  ...'-p local bulk passback'.split(' '),
   name,
   ...more,
 ];
@@ -211,18 +208,6 @@ describe('a run locks its files', () => {
     expect(resumed.status).toBe(0);
     expect(leftBehind()).toEqual([]);
   });
-
-  it('is refused while a run on another machine has them', async () => {
-    const name = writeRows('shared.csv');
-    const lock = path('shared.csv.results.ndjson.userinfo-lock');
-    writeFileSync(lock, lockRecord({ pid: 17, start: '1', host: 'elsewhere' }));
-    const refused = await passBack(name);
-    expect(refused.status).toBe(2);
-    expect(refused.stderr).toContain('is held by process 17 on elsewhere');
-    expect(server.requests).toHaveLength(0);
-    rmSync(lock);
-    expect((await passBack(name)).status).toBe(0);
-  });
 });
 
 describe('an existing file that is not of a run is refused before the first row, and kept', () => {
@@ -250,7 +235,7 @@ describe('an existing file that is not of a run is refused before the first row,
     expect(leftBehind()).toEqual([]);
   });
 
-  it('--failed names a file of another origin', async () => {
+  it('--failed of a stream names a file of another origin', async () => {
     const name = writeRows('foreign.csv', { failing: 2 });
     writeFileSync(path('precious.csv'), 'precious\n');
     const stdin = content(name);
@@ -266,15 +251,9 @@ describe('an existing file that is not of a run is refused before the first row,
     expect(content('precious.csv')).toBe('precious\n');
   });
 
-  it('--results names a file of another origin', async () => {
+  it('--results of a stream names a file of another origin', async () => {
     const name = writeRows('finished.csv', { count: 3 });
-    expect((await passBack(name)).status).toBe(0);
-    server.requests.length = 0;
     writeFileSync(path('precious.txt'), 'precious\n');
-    for (const more of [[], ['--restart'], ['--resume']]) {
-      const refused = await passBack(name, '--results', 'precious.txt', ...more);
-      expect(refused.status).toBe(2);
-    }
     const stdin = content(name);
     const ofStream = await machine.run(args('-', '--results', 'precious.txt'), {
       ...options,
@@ -345,24 +324,6 @@ describe('the file of failed rows', () => {
 });
 
 describe('files of a run', () => {
-  it('are followed through a link to a regular file, which stays a link', async () => {
-    const name = writeRows('linked.csv', { failing: 1 });
-    const names = ['linked.f', 'linked.r', 'linked.r.userinfo-journal'];
-    const more = ['--failed', 'linked.f', '--results', 'linked.r'];
-    expect((await passBack(name, ...more)).status).toBe(6);
-    for (const link of names) {
-      renameSync(path(link), path(`${link}.real`));
-      symlinkSync(`${link}.real`, path(link));
-    }
-    for (let run = 0; run < 2; run += 1) {
-      expect((await passBack(name, ...more)).status).toBe(6);
-      for (const link of names) {
-        expect(lstatSync(path(link)).isSymbolicLink()).toBe(true);
-        expect(statSync(path(`${link}.real`)).size).toBeGreaterThan(0);
-      }
-    }
-  });
-
   it.runIf(isRoot)(
     'are refused where another user owns them, and could read them (needs root)',
     async () => {

@@ -136,17 +136,6 @@ describe('profile add', () => {
     expect(existsSync(machine.profileFile)).toBe(false);
   });
 
-  it('stores a secret as it is, and says what is doubtful about it', async () => {
-    const done = await machine.run(['profile', 'add', 'shop', ...values, '--app-secret-stdin'], {
-      stdin: `${secret} \n`,
-    });
-    expect(done.status).toBe(0);
-    expect(done.stderr).toContain(
-      'warning: the app secret has white space around it\nEnter it again:\n',
-    );
-    expect(file().profiles.shop.secret.value).toBe(`${secret} `);
-  });
-
   it.each([
     ['--app-secret-env', 'SHOP_SECRET'],
     ['--app-secret-command', `printf %s ${'"$SHOP_SECRET"'}`],

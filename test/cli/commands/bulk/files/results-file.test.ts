@@ -49,6 +49,10 @@ it.each([
   ['another outcome than in the journal', first + line(3, 'failed')],
   ['a line twice instead of another', first + line(3) + line(3)],
   ['cut at the end of a line', first + line(3)],
+  ['lines in another order', first + line(4, 'failed') + line(3)],
+  ['without its last line end', whole.slice(0, -1)],
+  ['with the line ends of Windows', whole.replaceAll('\n', '\r\n')],
+  ['with NUL at its end', whole.slice(0, -20) + '\0'.repeat(20)],
   [
     'all lines of a record, and fewer bytes',
     first + line(3) + line(4, 'failed').replace('"m"', '""'),
