@@ -64,11 +64,7 @@ const commands: readonly (readonly [args: readonly string[], stdin?: string])[] 
     [
       'passback',
       `mobile=${personal.mobile}`,
-      'a=x',
-      '--primary-key',
-      'mobile',
-      '--verbose',
-      '--json',
+      ...'a=x --primary-key mobile --verbose --json'.split(' '),
     ],
   ],
   [

@@ -41,12 +41,9 @@ const platformFile = {
 } as const;
 
 /** Where one's own profile has the values of these headers. */
-const sources = [
-  '--header',
-  'X-Gateway-Key=env:GATEWAY_KEY',
-  '--header',
-  'Authorization=env:BASIC',
-];
+const sources = '--header X-Gateway-Key=env:GATEWAY_KEY --header Authorization=env:BASIC'.split(
+  ' ',
+);
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 

@@ -95,15 +95,13 @@ export const randomSignRule: fc.Arbitrary<RecipeJson> = selections.chain(
       .map(
         ({ front, digest }): RecipeJson => ({ params, message: [...front, '$params'], ...digest }),
       );
-    const asPair = fc
-      .record({ name: secretNames, digest: digests })
-      .map(
-        ({ name, digest }): RecipeJson => ({
-          params: { ...params, add: { [name]: '$secret' } },
-          message: ['$params'],
-          ...digest,
-        }),
-      );
+    const asPair = fc.record({ name: secretNames, digest: digests }).map(
+      ({ name, digest }): RecipeJson => ({
+        params: { ...params, add: { [name]: '$secret' } },
+        message: ['$params'],
+        ...digest,
+      }),
+    );
     return fc.oneof({ arbitrary: inText, weight: 3 }, asKey, asPair);
   },
 );

@@ -69,14 +69,7 @@ const commands: readonly (readonly [what: string, args: () => readonly string[]]
   [
     'admin user show --json',
     () => [
-      'admin',
-      'user',
-      'export',
-      '--tenant-code',
-      'acme',
-      '--union-id',
-      'u001',
-      '--json',
+      ...'admin user export --tenant-code acme --union-id u001 --json'.split(' '),
       ...database(),
     ],
   ],
@@ -84,12 +77,7 @@ const commands: readonly (readonly [what: string, args: () => readonly string[]]
   [
     'admin user delete',
     () => [
-      'admin',
-      'user',
-      'delete',
-      '--tenant-code',
-      'acme',
-      '--union-id',
+      ...'admin user delete --tenant-code acme --union-id'.split(' '),
       name,
       '--yes',
       ...database(),
@@ -149,11 +137,7 @@ describe('a pipe gets', () => {
     const done = await machine.run([
       'read',
       code,
-      'acme_x',
-      '-o',
-      'csv',
-      '--query',
-      '[data.acme_x]',
+      ...'acme_x -o csv --query [data.acme_x]'.split(' '),
     ]);
     expect(done.stdout).toBe(`"${hostile}"\n`);
   });

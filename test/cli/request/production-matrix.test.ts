@@ -154,16 +154,7 @@ it.each([['USERINFO_CONFIG_DIR'], ['-p test']])(
         ? elsewhere
         : { ...elsewhere, USERINFO_CONFIG_DIR: join(machine.folder, 'none') };
     const chosen = by === '-p test' ? by.split(' ') : values;
-    const write = [
-      'passback',
-      'a=x',
-      '--union-id',
-      'u1',
-      '--no-input',
-      '--attempts',
-      '1',
-      ...chosen,
-    ];
+    const write = [...'passback a=x --union-id u1 --no-input --attempts 1'.split(' '), ...chosen];
     const asked = await machine.run(write, { env });
     expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining('Add --yes') });
     const said = await machine.run([...write, '--environment', 'test'], { env });

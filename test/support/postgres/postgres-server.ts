@@ -29,13 +29,8 @@ const role = 'userinfo';
  * What tests can do without, so that they are fast. The order of texts is a language's, as in most
  * databases, and not that of bytes.
  */
-const initOptions = [
-  '--encoding=UTF8',
-  '--locale-provider=icu',
-  '--icu-locale=en-US',
-  '--locale=C',
-  '--no-sync',
-];
+const initOptions =
+  '--encoding=UTF8 --locale-provider=icu --icu-locale=en-US --locale=C --no-sync'.split(' ');
 const testSettings = ['fsync=off', 'max_connections=150'];
 
 /** A PostgreSQL of its own, its data in a temporary folder. */

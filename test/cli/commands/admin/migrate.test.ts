@@ -28,13 +28,6 @@ it('migrates a database apart from the service, which says how where that is wan
   const service = machine.start([...serve, '--database', 'new.db']);
   await printedBy(service, /listening on/);
   service.kill('SIGKILL');
-  const audit = await machine.run([
-    'admin',
-    'audit',
-    '--database',
-    'new.db',
-    '--query',
-    '[*].subject',
-  ]);
+  const audit = await machine.run('admin audit --database new.db --query [*].subject'.split(' '));
   expect(audit.stdout).toContain(`schema 0 to ${to}`);
 });

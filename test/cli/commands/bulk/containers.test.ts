@@ -38,10 +38,7 @@ async function holding(name: string) {
   servers.push(server);
   const values = [
     ...deploymentFlags(server.url),
-    '--app-secret-env',
-    'SECRET',
-    '--environment',
-    'test',
+    ...'--app-secret-env SECRET --environment test'.split(' '),
   ];
   await machine.run(['profile', 'add', name, ...values]);
   const release = () => {

@@ -26,9 +26,7 @@ beforeAll(async () => {
   const values = deploymentFlags(server.url);
   const secret = ['--app-secret-env', 'SECRET'];
   await machine.run([
-    'profile',
-    'add',
-    'shop',
+    ...'profile add shop'.split(' '),
     ...values,
     ...secret,
     '--environment',

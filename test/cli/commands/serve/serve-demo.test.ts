@@ -129,10 +129,7 @@ describe('serve --demo', { timeout: 60_000 }, () => {
     [['--demo', '--host', '0.0.0.0'], '--demo only works on this machine, not on "0.0.0.0"'],
   ])('refuses %j, which does not go together', async (args, said) => {
     const refused = await machine.run([
-      'serve',
-      '--port',
-      '0',
-      '--database',
+      ...'serve --port 0 --database'.split(' '),
       `${machine.folder}/x.db`,
       ...args,
     ]);

@@ -120,27 +120,12 @@ it('counts an empty variable as not set, and a switch of 0 as off', async () => 
 it('admin works on the database of the same variable', async () => {
   const env = { DATABASE_URL: join(machine.folder, 'f.db') };
   const created = await machine.run(
-    [
-      'admin',
-      'app',
-      'create',
-      '--tenant-code',
-      'acme',
-      '--channel',
-      'web',
-      '--app-key',
-      'a',
-      '--json',
-    ],
+    'admin app create --tenant-code acme --channel web --app-key a --json'.split(' '),
     { env },
   );
   expect(created.status).toBe(0);
   const { stdout } = await machine.run([
-    'admin',
-    'app',
-    'list',
-    '--json',
-    '--database',
+    ...'admin app list --json --database'.split(' '),
     env.DATABASE_URL,
   ]);
   expect(JSON.parse(stdout)).toMatchObject([{ app_key: 'a' }]);

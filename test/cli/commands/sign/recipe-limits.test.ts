@@ -99,11 +99,7 @@ const places: Readonly<Record<string, (recipe: RecipeJson) => string | Promise<s
     refusal(['sign', 'explain', '--recipe', file({ ...defaultRecipes, sign: recipe }), url]),
   'a report of sign solve': (recipe) =>
     refusal([
-      'sign',
-      'export',
-      '--lang',
-      'php',
-      '--recipe',
+      ...'sign export --lang php --recipe'.split(' '),
       file({ signing: { sign: recipe }, groups: {} }),
     ]),
   'a platform file': (recipe) =>
@@ -117,11 +113,7 @@ const places: Readonly<Record<string, (recipe: RecipeJson) => string | Promise<s
       ),
   'recipes of an app': (recipe) => {
     const app = [
-      '--tenant-code',
-      't',
-      '--channel',
-      'c',
-      '--platform',
+      ...'--tenant-code t --channel c --platform'.split(' '),
       file({ signing: { sign: recipe } }),
     ];
     return refusal(['admin', 'app', 'create', ...app]);
