@@ -193,9 +193,12 @@ const shared = {
 };
 
 const table = [
-  ...Object.entries(platformWays).flatMap(([name, way]) =>
-    [...inPlatform, ...ofOneself].map((cell) => [name, ...cell, {}, way] as const),
-  ),
+  // One way has each of them, the others have one that is in the platform and one that is beside it.
+  ...Object.entries(platformWays).flatMap(([name, way], index) => {
+    const cells = [...inPlatform, ...ofOneself];
+    const some = index === 0 ? cells : [cells[0], cells.at(-1)];
+    return some.flatMap((cell) => (cell === undefined ? [] : [[name, ...cell, {}, way] as const]));
+  }),
   ...Object.entries(profileWays).flatMap(([name, way]) =>
     inProfile.map((cell) => [name, ...cell, shared, way] as const),
   ),

@@ -1,9 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { UserInfoClient } from '../../src/index.js';
-import { createTestService } from '../../src/service/index.js';
 import { deploymentFlags, Machine } from '../support/cli.js';
 import { httpServer, type TestServer } from '../support/raw-server.js';
 
@@ -299,49 +298,6 @@ it('sends the headers of a profile to its own base URL alone', async () => {
   expect(foreign.requests).toHaveLength(2);
   expect(JSON.stringify(foreign.requests)).not.toContain(gatewayKey);
   await foreign.close();
-});
-
-it('is served: a plain client gets the same answers from the service as from the platform', async () => {
-  await using local = await createTestService({
-    ...{ tenantCode: 'acme', channel: 'web', appKey: 'a1', appSecret: secret },
-    platform: platformFile,
-    users: [{ union_id: 'u1', basic_info: { mobile: '13912345678', chat_nickname: 'Ming' } }],
-  });
-  const send = async (
-    url: string,
-    own: Record<string, string>,
-    spoil: Record<string, string> = {},
-  ) => {
-    const timestamp = String(Math.floor(Date.now() / 1000));
-    const random = randomBytes(8).toString('hex');
-    const all = { tenant_code: 'acme', app_key: 'a1', channel: 'web', random, timestamp, ...own };
-    const sorted = Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1));
-    const sign = md5(sorted.map(([, value]) => value).join('') + secret);
-    const query = new URLSearchParams({ ...all, app_sign: token, sign, ...spoil });
-    const headers = { 'x-gateway-key': gatewayKey, authorization: basic };
-    const response = await fetch(`${url}/api/v1/server/user/user_info_for_third?${query}`, {
-      headers,
-    });
-    return { status: response.status, text: await response.text() };
-  };
-  const phpUrl = JSON.parse(readFileSync(machine.profileFile, 'utf8')).profiles.php.base_url;
-  const cases: [Record<string, string>, Record<string, string>?][] = [
-    [{ code: 'CODE', info_name: 'mobile,wx_nickname,nothing' }],
-    [{ code: 'CODE', info_name: 'wx_sex', debug: '1' }],
-    [{ code: 'bad' }],
-    [{ code: 'CODE' }, { sign: '0'.repeat(32) }],
-    [{ code: 'CODE' }, { app_sign: 'another-token-of-the-same-length!' }],
-    [{ code: 'CODE', timestamp: '' }],
-  ];
-  for (const [own, spoil] of cases) {
-    const code = own.code === 'CODE' ? await local.issueCode('u1') : 'bad';
-    const theirs = await send(
-      phpUrl,
-      { ...own, code: own.code === 'CODE' ? 'good' : 'bad' },
-      spoil,
-    );
-    expect(await send(local.url, { ...own, code }, spoil)).toEqual(theirs);
-  }
 });
 
 it('has its own prefix in completion and help', async () => {

@@ -57,10 +57,7 @@ export const faults: Readonly<
     ['a close once the service has acted', changedAndClosed(() => '')],
     ['headers cut off', changedAndClosed(({ head }) => head.slice(0, 40))],
     ['a body cut off', half],
-    [
-      'a chunked body cut off',
-      raw(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n${ok}`),
-    ],
+    ['a chunked body cut off', raw(`${chunkedHead}40\r\n${ok}`)],
     ['a chunked body without its last chunk', raw(chunked(ok).slice(0, -5))],
   ],
   timeout: [
@@ -70,10 +67,7 @@ export const faults: Readonly<
     ['headers, then silence', instead('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n')],
     ['half a header, then silence', instead('HTTP/1.1 200 OK\r\nContent-')],
     ['a status line without end', endless('HTTP/1.1 200 ', 'a'.repeat(65_536))],
-    [
-      'a chunked body that stops',
-      instead('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"c'),
-    ],
+    ['a chunked body that stops', instead(`${chunkedHead}5\r\n{"c`)],
   ],
   'not-envelope': [
     ['a gzip bomb in gzip', encoded('gzip, gzip', gzipSync(bomb))],
@@ -90,14 +84,8 @@ export const faults: Readonly<
     ['names in capitals', envelope('"Code":200,"Msg":"ok","Data":{}')],
     ['data that is text', envelope('"code":200,"msg":"ok","data":"{}"')],
     ['data of null', envelope('"code":200,"msg":"ok","data":null')],
-    [
-      'code twice, once in disguise',
-      envelope('"code":40103,"msg":"ok","data":{},"c\\u006fde":200'),
-    ],
-    [
-      'data twice',
-      envelope('"code":200,"msg":"ok","data":{"union_id":"a"},"data":{"union_id":"b"}'),
-    ],
+    ['code twice, one escaped', envelope('"code":40103,"msg":"ok","data":{},"c\\u006fde":200')],
+    ['data twice', envelope('"code":200,"data":{"union_id":"a"},"data":{"union_id":"b"}')],
     ['all of it in __proto__', envelope(`"__proto__":${ok}`)],
     ['single quotes', body("{'code':200,'msg':'ok','data':{}}")],
     ['a comma too many', envelope('"code":200,"msg":"ok","data":{},')],
@@ -111,19 +99,10 @@ export const faults: Readonly<
       'UTF-8 cut off',
       body(Buffer.concat([Buffer.from('{"code":200,"msg":"'), Buffer.from([0xe5, 0xbc])])),
     ],
-    [
-      'an overlong slash',
-      body(Buffer.from('{"code":200,"data":{"union_id":"\xc0\xaf"}}', 'latin1')),
-    ],
-    [
-      'half a surrogate pair as UTF-8',
-      body(Buffer.from('{"code":200,"msg":"\xed\xa0\x80"}', 'latin1')),
-    ],
+    ['an overlong slash', body(Buffer.from('{"code":200,"msg":"\xc0\xaf"}', 'latin1'))],
+    ['half a surrogate pair', body(Buffer.from('{"code":200,"msg":"\xed\xa0\x80"}', 'latin1'))],
     ['UTF-16', body(Buffer.from(`\ufeff${ok}`, 'utf16le'))],
-    [
-      'more than an envelope can be, announced',
-      raw('HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n{'),
-    ],
+    ['a length of 100 MiB', raw('HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n{')],
     ['an alert of TLS', raw('\x15\x03\x01\x00\x02\x02\x46')],
     ['HTTP/0.9', raw(ok)],
     ['HTTP/2', raw('HTTP/2 200 OK\r\nContent-Length: 0\r\n\r\n')],
@@ -134,10 +113,7 @@ export const faults: Readonly<
     ['a length of words', raw(`HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n${ok}`)],
     ['a length below zero', raw(`HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n${ok}`)],
     ['a chunk of no size', raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n')],
-    [
-      'a chunk beyond all',
-      raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n'),
-    ],
+    ['a chunk beyond all', raw(`${chunkedHead}ffffffffffffffffff\r\n`)],
     ['headers without end', endless('HTTP/1.1 200 OK\r\n', `X: ${'a'.repeat(1_000)}\r\n`)],
     ['one header without end', endless('HTTP/1.1 200 OK\r\nX: ', 'a'.repeat(65_536))],
     ['a body without end', endless('HTTP/1.1 200 OK\r\n\r\n', Buffer.alloc(65_536, '{'))],
@@ -150,10 +126,7 @@ export const faults: Readonly<
     ],
   ],
   'wrong-data': [
-    [
-      'a success whose union_id is deeper down',
-      body(ok.replace(/"data":.*/, '"data":{"a":{"union_id":"u1"}}}')),
-    ],
+    ['a union_id deeper down', body(ok.replace(/"data":.*/, '"data":{"a":{"union_id":"u1"}}}'))],
   ],
   /**
    * undici decides which it is: of what is without end it counts some, and leaves others to the
@@ -162,7 +135,7 @@ export const faults: Readonly<
   any: [
     [
       'a length beyond all',
-      raw(`HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n${ok}`),
+      raw(`HTTP/1.1 200 OK\r\nContent-Length: ${'9'.repeat(20)}\r\n\r\n${ok}`),
     ],
     ['two lengths', raw(`HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 48\r\n\r\n${ok}`)],
     ['a length and chunks', raw(chunked(ok).replace('\r\n', '\r\nContent-Length: 5\r\n'))],

@@ -22,22 +22,10 @@ const answer = (head: string, body: string) => (socket: Socket) =>
 
 describe('a command that gets no valid answer ends with status 5', () => {
   it.each<readonly [string, (socket: Socket) => void, string]>([
-    [
-      'a 429',
-      answer('429 No\r\nRetry-After: 3600', '{"message":"busy"}'),
-      'was not carried out. Try again in 3600 s',
-    ],
-    [
-      'a 401 of a gateway',
-      answer('401 No', '{"error_msg":"No API key found"}'),
-      'error_msg "No API key found"',
-    ],
+    ['a 429', answer('429 No\r\nRetry-After: 3600', '{"message":"busy"}'), 'Try again in 3600 s'],
+    ['a 401', answer('401 No', '{"error_msg":"No API key found"}'), '"No API key found"'],
     ['a 403 of a gateway', answer('403 No', '{"message":"no"}'), 'may want a header'],
-    [
-      'a page with 404',
-      answer('404 No', '<title>no</title>'),
-      ': a proxy or another site may have answered.',
-    ],
+    ['a page with 404', answer('404 No', '<title>no</title>'), 'a proxy or another site'],
   ])('%s', async (_, talk, said) => {
     const server = await tcpServer(talk);
     const done = await machine.run(['read', 'c', '--base-url', server.url]);
@@ -61,10 +49,7 @@ describe('a command that gets no valid answer ends with status 5', () => {
   });
 
   it.each([
-    [
-      'passback a=x --union-id u1',
-      'Whether the request was carried out is not known. Try again: writing',
-    ],
+    ['passback a=x --union-id u1', 'Whether the request was carried out is not known.'],
     ...['read c', 'doctor'].map((line) => [
       line,
       'Whether the code was used is not known: if it is refused',
@@ -90,10 +75,7 @@ describe('a command that gets no valid answer ends with status 5', () => {
   );
 
   it.each([
-    [
-      ['read', 'c'],
-      'Whether the code was used is not known: if it is refused now, have a new one issued.',
-    ],
+    [['read', 'c'], 'is not known: if it is refused now, have a new one issued.'],
     [
       ['passback', 'a=x', '--union-id', 'u1'],
       'Whether the request was carried out is not known. Try again: writing the same values twice changes nothing.',
@@ -187,7 +169,7 @@ describe('--json', () => {
       5,
       `\n${'x'.repeat(9_000)}\n`,
       `{"body":"${'x'.repeat(8_192)}"}`,
-      '… (the whole answer has 9,000 characters)',
+      'answer has 9,000 characters)',
     ],
   ])('prints other answers too, with status %i', async (status, body, stdout, said) => {
     const server = await httpServer((_, response) => response.writeHead(500).end(body));

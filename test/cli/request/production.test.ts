@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -84,22 +84,6 @@ describe('production', () => {
 });
 
 describe('a write to production without confirmation', () => {
-  it.each<[string, string[]]>([
-    ['of a JSON object', ['passback', '--user-info', '{"a":"x"}', '--union-id', 'u1']],
-    ['from standard input', ['passback', '--user-info', '-', '--union-id', 'u1']],
-    ['from a file', ['passback', 'a=@a.txt', '--union-id', 'u1']],
-    ['by primary key', ['passback', 'mobile=1', '--primary-key', 'mobile']],
-  ])('is not sent: %s', async (_, args) => {
-    writeFileSync(join(machine.folder, 'a.txt'), 'x');
-    const done = await machine.run(['-p', 'shop', ...args], { env, stdin: '{"a":"x"}' });
-    expect(done).toMatchObject({
-      status: 2,
-      stdout: '',
-      stderr: expect.stringContaining('Add --yes'),
-    });
-    expect(server.requests).toHaveLength(0);
-  });
-
   it("is not sent at the end of the terminal's input", async () => {
     const args = ['-p', 'shop', 'passback', '--user-info', '-', '--union-id', 'u1'];
     const json = '{"a":"x"}';

@@ -198,31 +198,6 @@ describe('a client that is closed', () => {
   });
 });
 
-describe('the stack of an error leads to the caller', () => {
-  it.each([
-    ['that cannot connect', {}],
-    ['without its input', { input: { code: '' } }],
-    ['that times out', { silent: true }],
-    ['of a closed client', { closed: true }],
-  ] as const)('of a call %s', async (_, given) => {
-    const {
-      input = { code: 'c' },
-      silent = false,
-      closed = false,
-    } = { ...given } as { input?: { code: string }; silent?: boolean; closed?: boolean };
-    const server = await tcpServer(() => {});
-    const client = clientFor(server.url, { timeoutMs: 200 });
-    if (silent) keep(server);
-    else await server.close();
-    if (closed) await client.close();
-    async function theCallOfOurs() {
-      await client.read(input);
-    }
-    const error = await theCallOfOurs().catch((thrown: unknown) => thrown);
-    expect((error as Error).stack).toContain('theCallOfOurs');
-  });
-});
-
 describe('the time of an attempt', () => {
   it('ends it, and leaves time for another, in the option of a client or of a call', async () => {
     const server = keep(

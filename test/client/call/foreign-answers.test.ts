@@ -29,11 +29,6 @@ const named = ['mobile', 'level', 'vip', 'tags', 'more', 'name'];
 
 it.each<[string, readonly string[], readonly string[]]>([
   [
-    'empty',
-    [],
-    ['"basic_info" is an array, not an object', '"extension_info" is an array, not an object'],
-  ],
-  [
     'nulls',
     [],
     [
@@ -60,11 +55,6 @@ it.each<[string, readonly string[], readonly string[]]>([
       '"device_info" is an array with an object in it, not text',
       '"location_info" is text, not an array',
     ],
-  ],
-  [
-    'table',
-    [],
-    ['"extension_info" is text, not an object', '"login_device_info" is an object, not an array'],
   ],
 ])('a success with other types is a success: %s', async (code, names, warnings) => {
   const answer = await client.read({ code, ...(names.length === 0 ? {} : { infoNames: names }) });
@@ -134,32 +124,21 @@ it('of many such numbers, ten are named, and no key that may be a value', async 
   expect(warnings.at(-1)).toContain('more numbers');
 });
 
-/** Envelopes that differ from §1 in what a reader of them takes all the same. */
-const loose: readonly (readonly [code: string, warning: string, unionId: string])[] = [
-  ['quoted', '"code" is text, not an integer', 'u1'],
-  ['silent', '"msg" is missing', 'u1'],
-  ['message', '"msg" is missing', 'u1'],
-  ['numbered', '"union_id" is a number, not text', '90071992547409931'],
-];
-
-it.each(loose)(
-  'is one, with a warning, where its envelope differs: %s',
-  async (code, warning, unionId) => {
-    const { data, warnings, envelope } = await client.read({ code, infoNames: ['name'] });
-    expect([data.union_id, envelope.code, warnings]).toEqual([unionId, 200, [warning]]);
-  },
-);
+it('a union ID that is a number is one, with a warning', async () => {
+  const { data, warnings } = await client.read({ code: 'numbered', infoNames: ['name'] });
+  expect(data.union_id).toBe('90071992547409931');
+  expect(warnings).toEqual(['"union_id" is a number, not text']);
+});
 
 it('is one for a row of many, too', async () => {
   const outcomes: unknown[] = [];
-  const rows = ['empty', 'nulls', ...loose.map(([code]) => code)].map((code) => ({ code }));
+  const rows = ['empty', 'nulls', 'numbered'].map((code) => ({ code }));
   for await (const one of readAll(rows, { baseUrl: platform.url, ...app })) outcomes.push(one);
-  expect(outcomes).toMatchObject(Array(6).fill({ outcome: 'ok', attempts: 1 }));
+  expect(outcomes).toMatchObject(Array(3).fill({ outcome: 'ok', attempts: 1 }));
 });
 
 it.each([
   ['zero', 'wrong-data', 'answered 0 "success", but it names the user'],
-  ['word', 'not-envelope', 'code "SUCCESS", msg "fine", application/json'],
   ['bare', 'not-envelope', 'JSON without an integer "code", application/json'],
 ])(
   'an answer with another code that names the user may be carried out: %s',
@@ -200,8 +179,6 @@ it.each([
 
 it.each([
   ['gbk', '陆'],
-  ['utf16', 'Ming'],
-  ['utf8-as-latin1', '张三'],
   ['utf8-as-gbk', '张三丰'],
 ])(
   'the charset that the answer names is decoded, and its body is UTF-8: %s',

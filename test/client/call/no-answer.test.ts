@@ -46,11 +46,7 @@ const notHttp =
 it.each([
   ['dns', false, 'ENOTFOUND EAI_AGAIN'],
   ['connect', false, `${noWay} EMFILE ENFILE ENOBUFS`],
-  [
-    'tls',
-    false,
-    'EPROTO ERR_TLS_CERT_ALTNAME_INVALID ERR_SSL_WRONG_VERSION_NUMBER CERT_HAS_EXPIRED',
-  ],
+  ['tls', false, 'EPROTO ERR_TLS_CERT_ALTNAME_INVALID ERR_SSL_WRONG_VERSION_NUMBER'],
   ['timeout', true, 'UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT'],
   ['not-envelope', true, notHttp],
   ['reset', true, 'ECONNRESET UND_ERR_SOCKET'],

@@ -76,6 +76,7 @@ describe('an error of a call', () => {
     held = [];
     const late = await rejection(client.read({ code: 'c' }, { timeoutMs: 1_000 }));
     expect(late).toMatchObject({ reason: 'timeout', received: true, retryable: false });
+    expect(late.stack).toContain('platform.test.ts');
     const cancelled = client.passback(row, { signal: AbortSignal.timeout(1_000) });
     expect(await rejection(cancelled)).toMatchObject({
       code: 'CANCELLED',
@@ -154,18 +155,9 @@ describe('an app secret that a function returns', () => {
   it.each<[string, Pick<UserInfoClientOptions, 'appSecret' | 'headers'>]>([
     ['a header, both of texts', { appSecret: leak, headers: { 'X-Key': `Bearer ${leak}` } }],
     ['a header', { appSecret: async () => leak, headers: { 'X-Key': `Bearer ${leak}` } }],
-    [
-      'a header of a function',
-      { appSecret: leak, headers: { 'X-Key': async () => `Bearer ${leak}` } },
-    ],
-    [
-      'a header, both of functions',
-      { appSecret: async () => leak, headers: { 'X-Key': async () => leak } },
-    ],
-    [
-      'a header that is there first',
-      { appSecret: async () => leak, headers: { 'X-Key': () => leak } },
-    ],
+    ['a function', { appSecret: leak, headers: { 'X-Key': async () => `Bearer ${leak}` } }],
+    ['two functions', { appSecret: async () => leak, headers: { 'X-Key': async () => leak } }],
+    ['an early header', { appSecret: async () => leak, headers: { 'X-Key': () => leak } }],
   ])('never goes out in %s', async (_, options) => {
     await using client = clientWith(options);
     expect(await rejection(client.passback(row))).toMatchObject({

@@ -120,7 +120,7 @@ describe('a proxy of plain http', () => {
     ['closes at once', { opened: (s) => s.end() }, 'reset', /closed the connection/],
     ['closes after reading', { asked: (s) => s.end() }, 'reset', /closed the connection/],
     [
-      'closes after half a status line',
+      'closes in a status line',
       { asked: (s) => s.end('HTTP/1.1 20') },
       'reset',
       /closed the connection/,

@@ -471,13 +471,6 @@ describe('all rows', () => {
     await expect(run).rejects.toMatchObject({ code: 'CANCELLED', received: true });
   });
 
-  it('end with a CancelledError if aborted before the start', async () => {
-    const server = await service((response) => ok(response));
-    const run = outcomesOf(rows(3), optionsFor(server.url, { signal: AbortSignal.abort() }));
-    await expect(run).rejects.toBeInstanceOf(CancelledError);
-    expect(server.requests).toHaveLength(0);
-  });
-
   it('end normally if aborted after the last outcome', async () => {
     const server = await service((response) => ok(response));
     const abort = new AbortController();
@@ -615,31 +608,6 @@ describe('all rows', () => {
     ).rejects.toBeInstanceOf(CancelledError);
     expect(server.requests).toHaveLength(0);
   });
-
-  it.each([
-    ['the function appSecret', (hangs: () => Promise<string>) => ({ appSecret: hangs })],
-    [
-      'the function of a header',
-      (hangs: () => Promise<string>) => ({ headers: { 'X-Trace': hangs } }),
-    ],
-  ])(
-    'are not sent if %s hangs, which is called as often as a row is sent',
-    async (what, options) => {
-      const server = await service((response) => ok(response));
-      let calls = 0;
-      const hangs = () => {
-        calls += 1;
-        return new Promise<string>(() => {});
-      };
-      const given = optionsFor(server.url, { ...options(hangs), timeoutMs: 550, attempts: 2 });
-      await expect(outcomesOf(rows(3), given)).rejects.toMatchObject({
-        message: `${what} did not return within 550 ms`,
-        reason: 'secret',
-      });
-      expect(calls).toBe(2);
-      expect(server.requests).toHaveLength(0);
-    },
-  );
 
   it('are sent with the secret that the function returned before it failed', async () => {
     const server = await service((response) => ok(response));

@@ -65,43 +65,17 @@ describe('an input that is changed while it is sent stops the run', () => {
   const half = Math.floor(content.length / 2);
   it.each<[string, string, Buffer, Buffer]>([
     [
-      'cut at a line end',
-      'cut.csv',
-      Buffer.from(content),
-      Buffer.from(content.slice(0, content.indexOf('\n', half) + 1)),
-    ],
-    [
       'rewritten in its second half',
       'rewritten.csv',
       Buffer.from(content),
       Buffer.from(content.slice(0, half) + content.slice(half).replaceAll('checked', 'strange')),
     ],
-    [
-      'a row in front',
-      'front.csv',
-      Buffer.from(content),
-      Buffer.from(`${header}u900,strange\n${content.slice(header.length)}`),
-    ],
-    [
-      'a row at its end',
-      'grown.csv',
-      Buffer.from(content),
-      Buffer.from(`${content}u900,strange\n`),
-    ],
+    ['a row behind', 'grown.csv', Buffer.from(content), Buffer.from(`${content}u900,strange\n`)],
     [
       'rewritten, packed',
       'packed.csv.gz',
       gzipSync(content),
       gzipSync(content.slice(0, half) + content.slice(half).replaceAll('checked', 'strange')),
-    ],
-    [
-      'rewritten, in UTF-16',
-      'utf16.csv',
-      Buffer.from(`\ufeff${content}`, 'utf16le'),
-      Buffer.from(
-        `\ufeff${content.slice(0, half)}${content.slice(half).replaceAll('checked', 'strange')}`,
-        'utf16le',
-      ),
     ],
   ])(
     '%s: what was not checked is not sent, and the failed rows are the right ones',

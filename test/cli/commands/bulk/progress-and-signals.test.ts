@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -111,33 +111,11 @@ describe('many rows for production', () => {
   });
 });
 
-it('a read whose answer has no union_id keeps its data in the results: the code may be consumed', async () => {
-  writeFileSync(join(machine.folder, 'used.csv'), 'code\nc1\n');
-  answer = (response) => {
-    response.end('{"code":200,"msg":"ok","data":{"mobile":"13800001234","n":1.00}}');
-  };
-  const done = await machine.run(['-p', 'shop', 'bulk', 'read', 'used.csv'], { env });
-  expect(done.status).toBe(6);
-  expect(server.requests).toHaveLength(1);
-  const results = readFileSync(join(machine.folder, 'used.csv.results.ndjson'), 'utf8');
-  expect(results).toContain('"outcome":"unknown"');
-  expect(results).toContain('"data":{"mobile":"13800001234","n":1.00}}\n');
-  expect(done.stdout + done.stderr).not.toContain('13800001234');
-  expect(done.stderr).toContain(
-    'The outcome of 1 row is unknown. Whether the code was used is not known',
-  );
-});
-
 describe('the messages of a run', () => {
   it.each([
+    ['by Ctrl-C', [['█░', null]], 130, /\r\u001b\[Kstopping: waiting for the answers to what/],
     [
-      'by Ctrl-C',
-      [['█░', null]],
-      130,
-      /\r\u001b\[Kstopping: waiting for the answers to what was sent/,
-    ],
-    [
-      'at the end',
+      'finally',
       [],
       0,
       /\r\u001b\[Kpassback: 300 rows in \S+ s, \d+ rows\/s\r\n {2}ok {6}300\r\nresults/,
@@ -267,29 +245,4 @@ describe('the messages of a run', () => {
       '1 h 0 min',
     ]);
   });
-});
-
-it('a run whose service asks to wait for an hour stops with status 5, and can be resumed', async () => {
-  let left = 40;
-  answer = (response, request) => {
-    left -= 1;
-    if (left >= 0) answerOk(response, request);
-    else
-      response
-        .writeHead(429, { 'Retry-After': '3600' })
-        .end('{"code":42901,"msg":"busy","data":{}}');
-  };
-  const run = [...passBack, '--yes', '--results', 'later.ndjson'];
-  const stopped = await machine.run([...run, '--restart'], { env });
-  expect(stopped.status).toBe(5);
-  expect(stopped.stderr).toContain('asks to wait 60 minutes before the next request');
-  expect(stopped.stderr).toContain('ok      40');
-  expect(stopped.stderr).toContain('--resume');
-  const sent = server.requests.length;
-  expect(sent).toBeLessThan(40 + 32 + 1);
-  answer = answerOk;
-  const resumed = await machine.run([...run, '--resume'], { env });
-  expect(resumed.status).toBe(0);
-  expect(resumed.stderr).toContain('ok      300');
-  expect(server.requests.length - sent).toBe(260);
 });

@@ -66,21 +66,9 @@ it('the outcome of a row is in the results before the next row is sent', async (
 describe('invalid input is refused before anything is sent', () => {
   it.each<[string, content: string | Buffer, said: string, ...options: string[]]>([
     ['a header without rows', 'union_id,a\n', '"it.csv" has no row'],
-    [
-      'a delimiter for NDJSON',
-      '{}',
-      '--delimiter is for CSV: NDJSON',
-      '--format=ndjson',
-      '--delimiter=;',
-    ],
+    ['a delimiter', '{}', '--delimiter is for CSV', '--format=ndjson', '--delimiter=;'],
     ['types for NDJSON', '{}', '--types is for CSV: NDJSON', '--format=ndjson', '--types=a:number'],
-    [
-      'empty cells for NDJSON',
-      '{}',
-      '--empty is for CSV: NDJSON',
-      '--format=ndjson',
-      '--empty=keep',
-    ],
+    ['empty cells for NDJSON', '{}', '--empty is for CSV', '--format=ndjson', '--empty=keep'],
   ])('%s', async (_, content, said, ...options) => {
     const before = requests();
     const done = await passBack(write('it.csv', content), ...options);
@@ -115,10 +103,7 @@ describe('invalid input is refused before anything is sent', () => {
       [['passback', 'a=b', '--union-id', 'f1', '--resume'], 'unknown option "--resume"'],
       [['bulk', 'passback', name, '--results', '-'], '--results names a file, which cannot be -'],
       [['bulk', 'passback', '-', '--failed', '-'], '--failed names a file, which cannot be -'],
-      [
-        ['bulk', 'passback', name, '--results', `./${name}`],
-        'the input and --results are the same file',
-      ],
+      [['bulk', 'passback', name, '--results', `./${name}`], 'and --results are the same file'],
       [['bulk', 'passback', name, '--types', 'v:date'], '"v:date" is not a column and its type'],
       [['bulk', 'passback', '-', '--resume'], 'a run over a stream cannot be resumed'],
       [['bulk', 'passback', ''], 'the name of the file is empty: is the variable set?'],

@@ -286,11 +286,7 @@ describe('sign verify', () => {
       'a request and --sample are both given',
     ],
     [['sign', 'verify', 'https://e.com?a=1'], 2, 'the request has no app_sign and no sign'],
-    [
-      ['sign', 'verify', '--sample', 'no-such-file'],
-      2,
-      'the file "no-such-file" cannot be read: no such file or folder',
-    ],
+    [['sign', 'verify', '--sample', 'no-such-file'], 2, '"no-such-file" cannot be read'],
     [['sign', 'verify', 'x'], 2, 'this does not look like a request'],
     [['sign', 'verify', 'https://e.com?a=1&sign=0123abcd…'], 2, '--print-curl --reveal'],
     [
@@ -304,17 +300,9 @@ describe('sign verify', () => {
       4,
       'sign cannot be checked: the text lacks the form of the passback',
     ],
-    [
-      ['sign', 'verify', formless('&sign=1')],
-      4,
-      'A log and curl -v seldom have it. Take the curl command',
-    ],
+    [['sign', 'verify', formless('&sign=1')], 4, 'A log and curl -v seldom have it.'],
     [['sign', 'solve', formless('')], 2, 'A log and curl -v seldom have it.'],
-    [
-      ['sign', 'solve', answered(401)],
-      2,
-      'the request was refused by the platform (status 401 or 403)',
-    ],
+    [['sign', 'solve', answered(401)], 2, 'was refused by the platform (status 401'],
     [['sign', 'verify', answered(401)], 4, 'the request has no app_sign'],
     [['sign', 'verify', 'https://e.com?sign=1', '-p', 'nobody'], 3, 'there is no profile "nobody"'],
     [['sign', 'presets', 'taobo'], 2, 'Did you mean "taobao"?'],

@@ -189,19 +189,6 @@ describe('sign solve', () => {
         steps: ['md5'],
       },
     });
-    const pair = await solve({ sign: open, app_sign: { message: '?', steps: ['sha1'] } });
-    expect(pair).toMatchObject({
-      status: 4,
-      stderr: expect.stringContaining('no rule found for app_sign'),
-    });
-    const wrong = await solve({ message: ['$parms', '?'], steps: ['md5'] });
-    expect(wrong).toMatchObject({ status: 2, stdout: '' });
-    expect(wrong.stderr).toContain('message[0]: unknown token $parms');
-    const nowhere = await solve({ message: ['$params'], steps: ['md5'], basePath: '?' });
-    expect(nowhere).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('basePath: cannot be'),
-    });
   });
 
   it('takes requests out of a log by number, and says which', patient, async () => {

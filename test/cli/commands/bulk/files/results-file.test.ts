@@ -53,10 +53,7 @@ it.each([
   ['without its last line end', whole.slice(0, -1)],
   ['with the line ends of Windows', whole.replaceAll('\n', '\r\n')],
   ['with NUL at its end', whole.slice(0, -20) + '\0'.repeat(20)],
-  [
-    'all lines of a record, and fewer bytes',
-    first + line(3) + line(4, 'failed').replace('"m"', '""'),
-  ],
+  ['all lines, and fewer bytes', first + line(3) + line(4, 'failed').replace('"m"', '""')],
 ])('results that somebody edited are refused, and stay: %s', async (_, text) => {
   writeFileSync(paths.results, text);
   const files = new RunFiles(paths, 'resume', operation);
