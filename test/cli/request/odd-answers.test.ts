@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpointNamed, type OperationName } from '../../../src/core/contract/endpoints.js';
 import { NoAnswerError, RejectedError, UserInfoClient } from '../../../src/index.js';
 import { deploymentFlags, Machine } from '../../support/cli.js';
-import { type Expected, type Meaning, oddAnswers } from '../../support/odd-answers.js';
 import { type TestServer, tcpServer } from '../../support/raw-server.js';
+import { type Expected, type Meaning, oddAnswers } from './odd-answers.js';
 
 /** What is right for each meaning, for each operation. */
 const right: Readonly<

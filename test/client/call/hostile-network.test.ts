@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NoAnswerError, UserInfoClient } from '../../../src/index.js';
 import type { Service } from '../../../src/service/index.js';
-import { faults, oddities, ok } from '../../support/bad-answers.js';
 import {
   answerOf,
   changedAndClosed,
@@ -14,6 +13,7 @@ import {
 import { httpServer } from '../../support/raw-server.js';
 import { rejection } from '../../support/rejection.js';
 import { type ServiceWithApp, serviceWithApp } from '../../support/service-with-app.js';
+import { faults, oddities, ok } from './bad-answers.js';
 
 /** What waited for it would fail by the time that a test has. */
 const longMs = 600_000;

@@ -1,7 +1,7 @@
 import { MockAgent } from 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
 import { UserInfoClient } from '../../../src/index.js';
-import { fetchDispatcher } from '../../support/fetch-dispatcher.js';
+import { fetchDispatcher } from './fetch-dispatcher.js';
 
 const app = { tenantCode: 'acme', channel: 'web', appKey: 'k', appSecret: 's' };
 const baseUrl = 'https://platform.test';

@@ -8,7 +8,7 @@ import { addProfile, ProfileStore } from '../../../src/core/profiles/profile-sto
 import { builtModule } from '../../support/built-module.js';
 import { sampleProfile, temporaryFolder } from './fixtures.js';
 
-const script = await builtModule(join(import.meta.dirname, '../../support/add-profiles.ts'));
+const script = await builtModule(join(import.meta.dirname, 'add-profiles.ts'));
 
 describe('processes that write at the same time', () => {
   it('lose nothing', async () => {

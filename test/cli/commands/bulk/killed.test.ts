@@ -2,9 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CountingProxy, countingProxy } from '../../../support/counting-proxy.js';
 import { randomOf } from '../../../support/property-seed.js';
 import { ServedMachine } from '../../../support/served.js';
+import { type CountingProxy, countingProxy } from './counting-proxy.js';
 
 const concurrency = 16;
 /** More of them show the same at full size. */

@@ -142,7 +142,7 @@ describe('a host that gets the requests of an imported profile', () => {
 
 /** What a program of the host's own finds by trial. */
 async function recover(given: object): Promise<unknown> {
-  const script = join(import.meta.dirname, '../../../support/recover-secret.py');
+  const script = join(import.meta.dirname, 'recover-secret.py');
   const child = spawn('python3', [script], { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.end(JSON.stringify(given));
   return json(child.stdout);

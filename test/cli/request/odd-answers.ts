@@ -1,6 +1,6 @@
 // Answers of an odd or a hostile server, and what each means for a read and for a passback.
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import type { OperationName } from '../../src/core/contract/endpoints.js';
+import type { OperationName } from '../../../src/core/contract/endpoints.js';
 
 /**
  * What an answer means: a success; a refusal of the request, or of the caller; refused unread; a

@@ -1,4 +1,4 @@
-import type { Dispatcher } from '../../src/index.js';
+import type { Dispatcher } from '../../../src/index.js';
 
 /**
  * A dispatcher for a UserInfoClient that sends by the global fetch. docs/testing.md shows the same.

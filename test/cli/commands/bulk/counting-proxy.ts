@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { httpServer, type TestServer } from './raw-server.js';
+import { httpServer, type TestServer } from '../../../support/raw-server.js';
 
 /** Stands before a service, passes everything on, and knows what was asked. */
 export interface CountingProxy extends TestServer {

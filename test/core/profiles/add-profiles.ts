@@ -1,6 +1,6 @@
 // Adds profiles from a process of its own: add-profiles <folder> <prefix> <count> [secret length]
-import { addProfile, ProfileStore } from '../../src/core/profiles/profile-store.js';
-import { Secret } from '../../src/core/signing/secret.js';
+import { addProfile, ProfileStore } from '../../../src/core/profiles/profile-store.js';
+import { Secret } from '../../../src/core/signing/secret.js';
 
 const [folder = '', prefix, count, secretLength = '10'] = process.argv.slice(2);
 const store = new ProfileStore(folder);

@@ -8,7 +8,7 @@ import {
   instead,
   insteadAndClosed,
   toBytes,
-} from './fault-proxy.js';
+} from '../../support/fault-proxy.js';
 
 export const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
 
