@@ -144,10 +144,8 @@ it.skipIf(process.platform === 'win32')(
     const values = deploymentFlags(server.url);
     const signing = ['--app-secret-env', 'SECRET', '--signing-module', 'pipe'];
     const added = await machine.run(['profile', 'add', 'module', ...values, ...signing]);
-    expect(added).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('"pipe" is not a file'),
-    });
+    expect(added.stderr).toContain('"pipe" is not a file');
+    expect(added.status).toBe(2);
   },
 );
 
@@ -162,10 +160,8 @@ it
     'admin user find --tenant-code acme --key mobile',
   ])('what is endless is not read beyond 16 MiB: %s', async (args) => {
   const endless = await machine.shell(`yes aaaaaaaa | userinfo ${args}`, { env });
-  expect(endless).toMatchObject({
-    status: 2,
-    stderr: expect.stringContaining('it is larger than 16 MiB'),
-  });
+  expect(endless.stderr).toContain('it is larger than 16 MiB');
+  expect(endless.status).toBe(2);
 });
 
 it.skipIf(process.platform !== 'linux')('nor is a file without a size (needs /proc)', () => {

@@ -200,10 +200,8 @@ it('the password of a proxy is shown by --print-curl --reveal alone', async () =
     ['profile', 'show', ...there, '--json'],
   ]) {
     const { status, stdout, stderr } = await machine.run(args, { env });
-    expect([status, stdout]).toEqual([
-      0,
-      expect.stringContaining('http://****@proxy.example:3128'),
-    ]);
+    expect(stdout).toContain('http://****@proxy.example:3128');
+    expect(status).toBe(0);
     expect(stdout + stderr).not.toContain(typed);
   }
   const revealed = await machine.run([...curl, '--reveal'], { env });

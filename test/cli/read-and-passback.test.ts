@@ -141,10 +141,8 @@ describe('passback', () => {
     async () => {
       const line = `export USERINFO_CHANNEL=$(printf '\\325'); userinfo -p local passback a=x --union-id u001`;
       const done = await machine.shell(line);
-      expect(done).toMatchObject({
-        status: 2,
-        stderr: expect.stringContaining('USERINFO_CHANNEL is not UTF-8'),
-      });
+      expect(done.stderr).toContain('USERINFO_CHANNEL is not UTF-8');
+      expect(done.status).toBe(2);
     },
   );
 
@@ -156,10 +154,8 @@ describe('passback', () => {
     expect(damaged.stderr).toContain('error: line 2: the record is not UTF-8');
     expect(damaged.stderr).toContain('The records of earlier lines are stored.');
     const first = await machine.shell(`printf '{' | ${put}`);
-    expect(first).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('Nothing was stored.'),
-    });
+    expect(first.stderr).toContain('Nothing was stored.');
+    expect(first.status).toBe(2);
     const marked = await machine.shell(`printf '\\357\\273\\277${record}' 138 | ${put}`);
     expect(marked).toMatchObject({ status: 0, stderr: 'put 1 user\n' });
     expect((await machine.record('u003')).basic_info).toEqual({ mobile: '138' });

@@ -70,37 +70,24 @@ export function drip(socket: Socket, text: string, everyMs: number): void {
   socket.on('close', () => clearInterval(timer));
 }
 
+const closed = /, which closed the connection without an answer$/;
+const notHttp = /, which answered with something that is not HTTP$/;
+const late = /, which did not answer within 300 ms$/;
+const head302 = 'HTTP/1.1 302 Found\r\nLocation: http://login.example/\r\n\r\n';
+const head502 = 'HTTP/1.1 502 Bad\r\nContent-Length: 9\r\n\r\n<p>bad</p';
+const manyHeaders = `HTTP/1.1 200 OK\r\n${`X: ${'a'.repeat(1_000)}\r\n`.repeat(64)}`;
+const slowly = 'HTTP/1.1 200 Connection established';
+
 /** What proxies do in place of opening a tunnel, and what the error says of it. */
 export const refusals: Readonly<Record<string, readonly [talk: ProxyTalk, said: RegExp]>> = {
-  'closes at once': [
-    { opened: (socket) => socket.end() },
-    /, which closed the connection without an answer$/,
-  ],
-  'resets at once': [
-    { opened: (socket) => socket.resetAndDestroy() },
-    /, which closed the connection/,
-  ],
-  'closes after reading': [
-    { asked: (socket) => socket.end() },
-    /, which closed the connection without an/,
-  ],
-  'resets after reading': [
-    { asked: (socket) => socket.resetAndDestroy() },
-    /, which closed the connection/,
-  ],
-  'closes after half a status line': [
-    { asked: (socket) => socket.end('HTTP/1.1 20') },
-    /, which closed the connection without an answer$/,
-  ],
-  'answers 302': [
-    {
-      asked: (socket) =>
-        socket.write('HTTP/1.1 302 Found\r\nLocation: http://login.example/\r\n\r\n'),
-    },
-    /, which answered HTTP 302$/,
-  ],
+  'closes at once': [{ opened: (socket) => socket.end() }, closed],
+  'resets at once': [{ opened: (socket) => socket.resetAndDestroy() }, closed],
+  'closes after reading': [{ asked: (socket) => socket.end() }, closed],
+  'resets after reading': [{ asked: (socket) => socket.resetAndDestroy() }, closed],
+  'closes after half a status line': [{ asked: (socket) => socket.end('HTTP/1.1 20') }, closed],
+  'answers 302': [{ asked: (socket) => socket.write(head302) }, /, which answered HTTP 302$/],
   'answers 502 with a page': [
-    { asked: (socket) => socket.write('HTTP/1.1 502 Bad\r\nContent-Length: 9\r\n\r\n<p>bad</p') },
+    { asked: (socket) => socket.write(head502) },
     /, which answered HTTP 502$/,
   ],
   'answers 101': [
@@ -115,24 +102,12 @@ export const refusals: Readonly<Record<string, readonly [talk: ProxyTalk, said: 
     { asked: (socket) => flood(socket, 'HTTP/1.1 100 Continue\r\n\r\n') },
     /, which (answered HTTP 100|did not answer within 300 ms)$/,
   ],
-  'sends headers without end': [
-    {
-      asked: (socket) =>
-        flood(socket, `HTTP/1.1 200 OK\r\n${`X: ${'a'.repeat(1_000)}\r\n`.repeat(64)}`),
-    },
-    /, which answered with something that is not HTTP$/,
-  ],
-  'answers with garbage': [
-    { asked: (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n') },
-    /, which answered with something that is not HTTP$/,
-  ],
+  'sends headers without end': [{ asked: (socket) => flood(socket, manyHeaders) }, notHttp],
+  'answers with garbage': [{ asked: (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n') }, notHttp],
   'answers 200 and closes': [
     { asked: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') },
     /, which opened a tunnel and closed it$/,
   ],
-  hangs: [{}, /, which did not answer within 300 ms$/],
-  'sends a byte at a time': [
-    { asked: (socket) => drip(socket, 'HTTP/1.1 200 Connection established', 50) },
-    /, which did not answer within 300 ms$/,
-  ],
+  hangs: [{}, late],
+  'sends a byte at a time': [{ asked: (socket) => drip(socket, slowly, 50) }, late],
 };

@@ -57,10 +57,8 @@ describe('--query', () => {
 
   it('prints the answer if the query does not fit it', async () => {
     const done = await machine.run(['read', code, '--json', '--query', 'length(code)']);
-    expect(done).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('All data was printed'),
-    });
+    expect(done.stderr).toContain('All data was printed');
+    expect(done.status).toBe(2);
     expect(JSON.parse(done.stdout).data.union_id).toBe('u001');
     expect((await machine.run(['help', 'output'])).stdout).toContain('ends with status 2, after');
   });
@@ -99,10 +97,8 @@ describe('read -', () => {
 
   it('sends nothing if the input is empty', async () => {
     const done = await machine.run(['read', '-'], { stdin: '\n' });
-    expect(done).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('standard input contains no code\n'),
-    });
+    expect(done.stderr).toContain('standard input contains no code\n');
+    expect(done.status).toBe(2);
   });
 });
 

@@ -515,10 +515,8 @@ describe('what a profile would store', () => {
       'X-A=b',
     ];
     const { status, stderr } = await machine.run([...add, option, text], { env });
-    expect([status, stderr]).toEqual([
-      2,
-      expect.stringContaining('does not store a secret in plain text'),
-    ]);
+    expect(stderr).toContain('does not store a secret in plain text');
+    expect(status).toBe(2);
     expect(stderr).toContain(`such as --header ${instead},`);
     expect((await machine.run([...add, option, instead], { env })).status).toBe(0);
   });
@@ -529,10 +527,8 @@ describe('what a profile would store', () => {
       const { env } = newRow();
       const add = ['profile', 'add', 'x', ...values.split(' '), '--app-secret-env', text];
       const { status, stdout, stderr } = await machine.run(add, { env });
-      expect([status, stderr]).toEqual([
-        2,
-        expect.stringContaining('not the name of a variable that is set'),
-      ]);
+      expect(stderr).toContain('not the name of a variable that is set');
+      expect(status).toBe(2);
       expect(stdout + stderr).not.toContain(text);
       expect((await machine.run(add, { env: { ...env, [text]: 's' } })).status).toBe(0);
     },
@@ -633,10 +629,8 @@ it('a profile file that others can read is warned of, with the command that rest
   const path = join(all.USERINFO_CONFIG_DIR, 'profiles.json');
   chmodSync(path, 0o644);
   const open = await machine.run(['read', 'c1'], { env });
-  expect(open).toMatchObject({
-    status: 0,
-    stderr: expect.stringContaining('(mode 0644)\nRestrict it:\n'),
-  });
+  expect(open.stderr).toContain('(mode 0644)\nRestrict it:\n');
+  expect(open.status).toBe(0);
   chmodSync(path, 0o600);
   expect(await machine.run(['read', 'c1'], { env })).toMatchObject({ status: 0, stderr: '' });
   writeFileSync(path, `// of the shop\n${readFileSync(path, 'utf8')}`);

@@ -182,10 +182,8 @@ describe('a proxy', () => {
     const gone = await machine.run(there, {
       env: { HTTPS_PROXY: proxy.url.replace('//', '//me:s3cret@') },
     });
-    expect(gone).toMatchObject({
-      status: 5,
-      stderr: expect.stringContaining('through the proxy 127.0.0.1:'),
-    });
+    expect(gone.stderr).toContain('through the proxy 127.0.0.1:');
+    expect(gone.status).toBe(5);
     expect(gone.stderr).toContain('HTTPS_PROXY, HTTP_PROXY and NO_PROXY');
     expect(gone.stderr).not.toContain('s3cret');
   });
@@ -239,10 +237,8 @@ it('a connection that is never established ends at --timeout', async () => {
   const url = silent.url.replace('http:', 'https:').replace('127.0.0.1', 'app.localhost');
   const done = await machine.run([...write, '--base-url', url, '--timeout', '300ms']);
   await silent.close();
-  expect(done).toMatchObject({
-    status: 5,
-    stderr: expect.stringContaining('The request was not sent'),
-  });
+  expect(done.stderr).toContain('The request was not sent');
+  expect(done.status).toBe(5);
   expect(done.stderr).toContain('within 300 ms');
 });
 

@@ -88,14 +88,19 @@ function okBoth(
   return { name, bytes, passback: expected, read: { ...expected, said: [...envelope, ...read] } };
 }
 
-/** An answer that is an envelope, but of no success. */
+/** An answer that is an envelope, but of no success: it is said with its code. */
 const refused =
   (meaning: Exclude<Meaning, 'ok'>) =>
-  (name: string, body: Bytes, said: string, given: Http | Buffer = {}): OddAnswer => ({
-    name,
-    bytes: Buffer.isBuffer(given) ? given : http(body, given),
-    ...both({ meaning, said, stdout: Buffer.from(body) }),
-  });
+  (name: string, body: Bytes, given: Http | Buffer = {}, said?: string): OddAnswer => {
+    const [, code] = /"code":"?(-?\d+)/.exec(body.toString()) ?? [];
+    const stdout = Buffer.from(body);
+    const bytes = Buffer.isBuffer(given) ? given : http(body, given);
+    return {
+      name,
+      bytes,
+      ...both({ meaning, stdout, said: said ?? `the service answered ${code}` }),
+    };
+  };
 const no = refused('refused');
 const unread = refused('unread');
 const fault = refused('fault');
@@ -205,75 +210,46 @@ const successes: readonly OddAnswer[] = [
 ];
 
 const refusals: readonly OddAnswer[] = [
-  no('a refusal', refusal(40106), 'the service answered 40106 "no"', {
-    status: '401 Unauthorized',
-  }),
-  no('a refusal under HTTP 200', refusal(40401), 'the service answered 40401 "no"'),
-  no('a code as text, refused', refusal('"40401"'), 'the service answered 40401'),
-  no('a code below zero', refusal(-6), 'the service answered -6'),
-  no('a code that nobody knows', refusal(71234), 'the service answered 71234'),
-  no('code 0 without a user', refusal(0), 'the service answered 0'),
-  no('a refusal without a msg', '{"code":40401}', 'the service answered 40401 without a msg'),
   no(
-    'a message in place of a msg',
-    '{"code":40401,"message":"gone"}',
-    'the service answered 40401 "gone"',
+    'a refusal',
+    refusal(40106),
+    { status: '401 Unauthorized' },
+    'the service answered 40106 "no"',
   ),
-  no('data of null', refusal(40401, 'no', 'null'), 'the service answered 40401'),
-  no('data of a list', refusal(40401, 'no', '[]'), 'the service answered 40401'),
-  no(
-    'escapes of a terminal',
-    refusal(40401, '\\u001b[2J'),
-    'the service answered 40401 "\\u001b[2J"',
-  ),
-  no(
-    'a msg of 100,000 characters',
-    refusal(40401, 'x'.repeat(100_000)),
-    'the service answered 40401 "xxx',
-  ),
-  no('a refusal with a byte-order mark', `\ufeff${refusal(40401)}`, 'the service answered 40401'),
-  no(
-    'a refusal in gzip',
-    refusal(40401),
-    'the service answered 40401',
-    http(gzipSync(refusal(40401)), coded('gzip')),
-  ),
+  no('a refusal under HTTP 200', refusal(40401), {}, 'the service answered 40401 "no"'),
+  no('a code as text, refused', refusal('"40401"')),
+  no('a code below zero', refusal(-6)),
+  no('a code that nobody knows', refusal(71234)),
+  no('code 0 without a user', refusal(0)),
+  no('a refusal without a msg', '{"code":40401}', {}, 'the service answered 40401 without a msg'),
+  no('another msg', '{"code":40401,"message":"gone"}', {}, 'answered 40401 "gone"'),
+  no('data of null', refusal(40401, 'no', 'null')),
+  no('data of a list', refusal(40401, 'no', '[]')),
+  no('escapes', refusal(40401, '\\u001b[2J'), {}, '40401 "\\u001b[2J"'),
+  no('a long msg', refusal(40401, 'x'.repeat(100_000)), {}, 'answered 40401 "xxx'),
+  no('a refusal with a byte-order mark', `\ufeff${refusal(40401)}`),
+  no('a refusal in gzip', refusal(40401), http(gzipSync(refusal(40401)), coded('gzip'))),
   no(
     'a refusal in GBK',
     refusal(40401, '张'),
-    'the service answered 40401 "张"',
     http(latin1(refusal(40401, zhang)), typed('gbk')),
+    'the service answered 40401 "张"',
   ),
-  no(
-    'a refusal in GBK that is not named',
-    latin1(refusal(40401, zhang)),
-    'the service answered 40401',
-  ),
-  no(
-    'a refusal in GBK that is named UTF-8',
-    latin1(refusal(40401, zhang)),
-    'the service answered 40401',
-    typed('utf-8'),
-  ),
-  no('a refusal in ISO 8859-1', latin1(refusal(40401, '\xe9')), 'the service answered 40401'),
+  no('a refusal in GBK that is not named', latin1(refusal(40401, zhang))),
+  no('a refusal in GBK that is named UTF-8', latin1(refusal(40401, zhang)), typed('utf-8')),
+  no('a refusal in ISO 8859-1', latin1(refusal(40401, '\xe9'))),
   ...[40101, 40102, 40103, 40104, 40301].map((code) =>
-    refused('caller refused')(`${code}`, refusal(code), `the service answered ${code}`),
+    refused('caller refused')(`${code}`, refusal(code)),
   ),
 ];
 
 const throttles: readonly OddAnswer[] = [
-  unread('42901', refusal(42901), 'the service answered 42901', {
-    status: '429 Too Many Requests',
-  }),
-  unread('42901 under HTTP 200', refusal(42901), 'the service answered 42901'),
-  unread('42901 under HTTP 503', refusal(42901), 'the service answered 42901', {
-    status: '503 Busy',
-  }),
-  unread('42901 with a pause', refusal(42901), 'the service answered 42901', {
-    headers: ['Retry-After: 0'],
-  }),
-  unread('another code under HTTP 429', refusal(7), 'the service answered 7', { status: '429 No' }),
-  unread('40801', refusal(40801), 'the service answered 40801', { status: '408 Timeout' }),
+  unread('42901', refusal(42901), { status: '429 Too Many Requests' }),
+  unread('42901 under HTTP 200', refusal(42901)),
+  unread('42901 under HTTP 503', refusal(42901), { status: '503 Busy' }),
+  unread('42901 with a pause', refusal(42901), { headers: ['Retry-After: 0'] }),
+  unread('another code under HTTP 429', refusal(7), { status: '429 No' }),
+  unread('40801', refusal(40801), { status: '408 Timeout' }),
   strange('unread')('a page with HTTP 429', 'HTTP 429', html('429 Busy'), page('429 Busy')),
   strange('unread')(
     'HTTP 429 without a body',
@@ -284,30 +260,15 @@ const throttles: readonly OddAnswer[] = [
 ];
 
 const faults: readonly OddAnswer[] = [
-  fault('50001', refusal(50001), 'the service answered 50001', {
-    status: '500 Internal Server Error',
-  }),
-  fault('50001 under HTTP 200', refusal(50001), 'the service answered 50001'),
-  fault('50001 as text', refusal('"50001"'), 'the service answered 50001'),
-  fault('50301', refusal(50301), 'the service answered 50301', { status: '503 Unavailable' }),
-  fault('another code under HTTP 500', refusal(999), 'the service answered 999', {
-    status: '500 No',
-  }),
-  fault('another code under HTTP 502', refusal(999), 'the service answered 999', {
-    status: '502 No',
-  }),
-  fault('40401 under HTTP 500', refusal(40401), 'the service answered 40401', { status: '500 No' }),
-  fault(
-    '50001 in gzip',
-    refusal(50001),
-    'the service answered 50001',
-    http(gzipSync(refusal(50001)), coded('gzip')),
-  ),
-  fault(
-    '50001 in GBK that is not named',
-    latin1(refusal(50001, zhang)),
-    'the service answered 50001',
-  ),
+  fault('50001', refusal(50001), { status: '500 Internal Server Error' }),
+  fault('50001 under HTTP 200', refusal(50001)),
+  fault('50001 as text', refusal('"50001"')),
+  fault('50301', refusal(50301), { status: '503 Unavailable' }),
+  fault('another code under HTTP 500', refusal(999), { status: '500 No' }),
+  fault('another code under HTTP 502', refusal(999), { status: '502 No' }),
+  fault('40401 under HTTP 500', refusal(40401), { status: '500 No' }),
+  fault('50001 in gzip', refusal(50001), http(gzipSync(refusal(50001)), coded('gzip'))),
+  fault('50001 in GBK that is not named', latin1(refusal(50001, zhang))),
 ];
 
 const gbkSuccess = latin1(success(`,"a":"${zhang}"`));
@@ -332,19 +293,9 @@ const strangeAnswers: readonly OddAnswer[] = [
   ),
   openText('white space', 'an empty body', ' \r\n'),
   openText('half an envelope', 'a body that is not JSON', success().slice(0, 30)),
-  open(
-    'an envelope cut off',
-    'before its answer was complete',
-    http(success()).subarray(0, -5),
-    null,
-  ),
-  open(
-    'headers cut off',
-    'before its answer was complete',
-    latin1('HTTP/1.1 200 OK\r\nContent-'),
-    null,
-  ),
-  open('nothing', 'before its answer was complete', Buffer.alloc(0), null),
+  open('an envelope cut off', 'before its answer was', http(success()).subarray(0, -5), null),
+  open('headers cut off', 'before its answer was', latin1('HTTP/1.1 200 OK\r\nContent-'), null),
+  open('nothing', 'before its answer was', Buffer.alloc(0), null),
   openText('two envelopes', 'a body that is not JSON', success() + success()),
   openText('NDJSON', 'a body that is not JSON', `${success()}\n${success()}`),
   openText('JSONP', 'a body that is not JSON', `callback(${success()})`),

@@ -6,10 +6,8 @@ it('migrates a database apart from the service, which says how where that is wan
   using machine = new Machine();
   const serve = ['serve', '--no-migrate', '--port', '0'];
   const missing = await machine.run([...serve, '--database', 'new.db']);
-  expect([missing.status, missing.stderr]).toEqual([
-    2,
-    expect.stringContaining('userinfo admin migrate'),
-  ]);
+  expect(missing.stderr).toContain('userinfo admin migrate');
+  expect(missing.status).toBe(2);
   const migrate = ['admin', 'migrate', '--database', 'new.db', '--json'];
   // Of several at once, one does it.
   const ran = await Promise.all(

@@ -102,10 +102,8 @@ describe('an input that is changed while it is sent stops the run', () => {
       } else expect(done.stderr).toContain('\nfailed   not written\n');
 
       const resumed = await passBack(name, '--resume');
-      expect(resumed).toMatchObject({
-        status: 2,
-        stderr: expect.stringContaining('with another input file'),
-      });
+      expect(resumed.stderr).toContain('with another input file');
+      expect(resumed.status).toBe(2);
       // As it was, it can be resumed, and no row is sent twice.
       writeFileSync(path(name), before);
       expect((await passBack(name, '--resume')).status).toBe(6);

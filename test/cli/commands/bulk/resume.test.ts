@@ -227,10 +227,8 @@ describe('failed rows', () => {
     expect(linesOf('my retry.failed.csv')).toHaveLength(3);
     await machine.putUsers([`${name}f0`, `${name}f10`]);
     const retried = await machine.shell(pasted.exec(collected.stderr)?.[1] ?? '');
-    expect(retried).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('\n  ok      2\n'),
-    });
+    expect(retried.stderr).toContain('\n  ok      2\n');
+    expect(retried.status).toBe(0);
   });
 
   it('stop the run when they reach --max-failures', async () => {
@@ -381,10 +379,8 @@ describe('failed rows', () => {
     expect([stored.get('f1'), stored.get('f2')]).toEqual([{ v: 'repaired' }, { v: 'x2' }]);
     // What was repaired stays.
     const again = await passBack(name, '--failed', 'half.failed.csv');
-    expect(again).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('half.failed.csv" already exists'),
-    });
+    expect(again.stderr).toContain('half.failed.csv" already exists');
+    expect(again.status).toBe(2);
   });
 
   it('of a run that is continued are not replaced by those that the check refuses', async () => {
@@ -406,10 +402,8 @@ describe('failed rows', () => {
     const name = write('worst.csv', `union_id,v\nf1,x\n${rows.join('\n')}\n`);
     const files = ['--results', 'worst.ndjson', '--failed', 'worst.failed.csv'];
     const done = await passBack(name, '--dry-run', ...files);
-    expect(done).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('1,500 rows of "worst.csv" cannot'),
-    });
+    expect(done.stderr).toContain('1,500 rows of "worst.csv" cannot');
+    expect(done.status).toBe(2);
     const results = linesOf('worst.ndjson').map((line) => JSON.parse(line));
     expect([results.length, linesOf('worst.failed.csv').length]).toEqual([1_500, 1_501]);
     expect(results[0]).toEqual({
@@ -422,10 +416,8 @@ describe('failed rows', () => {
       '--failed': 'worst.failed.csv',
     })) {
       const refused = await passBack(name, '--dry-run', option, file);
-      expect(refused).toMatchObject({
-        status: 2,
-        stderr: expect.stringContaining(`${file}" already exists`),
-      });
+      expect(refused.stderr).toContain(`${file}" already exists`);
+      expect(refused.status).toBe(2);
     }
     const good = write('good.csv', 'union_id,v\nf1,x\n');
     expect(await passBack(good, '--dry-run', '--results', 'good.ndjson')).toMatchObject({
@@ -458,10 +450,8 @@ describe('the files of a run', () => {
     expect((await passBack(name)).status).toBe(0);
     expect(resultsOf(name)).toHaveLength(3);
     const more = await passBack(name, '--resume');
-    expect(more).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('nothing was left to do'),
-    });
+    expect(more.stderr).toContain('nothing was left to do');
+    expect(more.status).toBe(0);
   });
 
   it('are refused if it is unfinished, without --resume or --restart', async () => {
@@ -490,10 +480,8 @@ describe('the files of a run', () => {
       ['--app-key', 'another', 'app key: '],
     ] as const) {
       const other = await passBack(name, '--resume', option, value);
-      expect([other.status, other.stderr]).toEqual([
-        2,
-        expect.stringContaining(`begun with another ${what}`),
-      ]);
+      expect(other.stderr).toContain(`begun with another ${what}`);
+      expect(other.status).toBe(2);
     }
     writeRows('changed.csv', { mixed: true, value: 'y' });
     const before = requests();

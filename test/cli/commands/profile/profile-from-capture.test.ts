@@ -182,10 +182,8 @@ describe('profile add --from', () => {
     await sentByCurl(request());
     const captured = file('access.log', `${log.join('\n')}\n`);
     const bare = await add(captured, '--yes');
-    expect(bare).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('missing: --base-url'),
-    });
+    expect(bare.stderr).toContain('missing: --base-url');
+    expect(bare.status).toBe(2);
     const done = await add(captured, '--yes', '--base-url', `${origin}/v2`);
     expect(done).toMatchObject({ status: 0, stderr: expect.not.stringContaining('base URL:') });
   });
@@ -225,10 +223,8 @@ describe('profile add --from', () => {
     const args = ['profile', 'add', 'shop', '--from', '-', '--app-secret-env', 'SHOP', ...quick];
     const options = { stdin: `curl '${request()}'`, env: { SHOP: secret } };
     const asked = await machine.run(args, options);
-    expect(asked).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('confirmation needed'),
-    });
+    expect(asked.stderr).toContain('confirmation needed');
+    expect(asked.status).toBe(2);
     expect(received).toEqual([]);
     // Of two applications it takes the one that an option names.
     const two = `${options.stdin}\ncurl '${request({ app_key: 'app-2' })}'`;
@@ -239,10 +235,8 @@ describe('profile add --from', () => {
       ['profile', 'add', 'b', '--from', '-', '--app-secret-stdin'],
       options,
     );
-    expect(both).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('cannot both come from'),
-    });
+    expect(both.stderr).toContain('cannot both come from');
+    expect(both.status).toBe(2);
   });
 
   const refused: readonly (readonly [

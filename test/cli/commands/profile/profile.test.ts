@@ -125,10 +125,8 @@ describe('profile add', () => {
   it('never takes the secret from an argument, nor from a terminal that would show it', async () => {
     for (const args of [['--app-secret', secret], [`--app-secret=${secret}`]]) {
       const done = await machine.run(['profile', 'add', 'shop', ...values, ...args]);
-      expect(done).toMatchObject({
-        status: 2,
-        stderr: expect.stringContaining('never accepted as an argument'),
-      });
+      expect(done.stderr).toContain('never accepted as an argument');
+      expect(done.status).toBe(2);
     }
     const add = ['profile', 'add', 'shop', ...values, '--app-secret-stdin', '--no-input'];
     const { status, stdout } = await machine.onTerminal(add, []);

@@ -161,10 +161,8 @@ describe('sign solve', () => {
     const { app_sign } = signing();
     const url = `https://example.com/?a=1&b=2&sign=${md5('a=1&b=2Pa55word')}`;
     const saved = await machine.run(['sign', 'solve', url, '--save', 'half'], { env });
-    expect(saved).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('saved in profile "half": sign\n'),
-    });
+    expect(saved.stderr).toContain('saved in profile "half": sign\n');
+    expect(saved.status).toBe(0);
     expect(signing()).toMatchObject({
       app_sign,
       sign: { message: ['$params', '$secret'], steps: ['md5'] },
