@@ -136,7 +136,6 @@ const added = [
 
 const platformWays: Record<string, Way> = {
   'read --platform': by('read', 'c1', '--platform', file),
-  'passback --platform': by('passback', 'a=b', '--union-id', 'u1', '--platform', file),
   'profile set --platform': by('profile', 'set', 'shop', '--platform', file),
   'profile add --platform': by(
     'profile',
@@ -148,7 +147,6 @@ const platformWays: Record<string, Way> = {
     '--platform',
     file,
   ),
-  'profile show --platform': by('profile', 'show', '--platform', file),
   'doctor --platform': async () => {
     const { stdout } = await machine.run(['doctor', '--platform', file, '--json'], { env });
     const failed = JSON.parse(stdout).find(({ status }: { status: string }) => status === 'failed');

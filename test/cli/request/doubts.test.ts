@@ -181,7 +181,6 @@ describe('a number that a spreadsheet shortened, in a column that names users,',
   it.each<[string, string, readonly string[], string]>([
     ['CSV', 'union_id,a\nu1,b\n1.38E+10,b\n', [], 'union_id'],
     ['NDJSON', '{"union_id":"u1","a":"b"}\n{"union_id":1.38E+10,"a":"b"}\n', [], 'union_id'],
-    ['CSV', 'no,a\n1,b\n1.38E+10,b\n', ['--primary-key', 'no'], 'no'],
     [
       'CSV',
       'id,no,a\nu1,1,b\nu2,1.38E+10,b\n',
@@ -272,7 +271,6 @@ describe('the names of the platform', () => {
   it.each<[string, readonly string[], Readonly<Record<string, string>>, string]>([
     ['-p', ['-p', 'wx'], {}, 'other'],
     ['USERINFO_PROFILE', [], { USERINFO_PROFILE: 'wx' }, 'other'],
-    ['profile use', [], {}, 'wx'],
     ['--platform', ['-p', 'other', '--platform', 'wx.json'], {}, 'other'],
   ])('are those of the profile, by way of %s', async (_, flags, more, active) => {
     await machine.run(['profile', 'use', active]);

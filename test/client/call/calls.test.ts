@@ -1,25 +1,16 @@
 import { getEventListeners } from 'node:events';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { UserInfoClient, type UserInfoClientOptions } from '../../../src/index.js';
+import { credentials } from '../../support/credentials.js';
 import { httpServer, type TestServer, tcpServer } from '../../support/raw-server.js';
 import { serviceWithApp } from '../../support/service-with-app.js';
 
 const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
 const row = { unionId: 'u1', userInfo: { a: 'x' } };
-const credentials = {
-  tenantCode: 'acme',
-  channel: 'web',
-  appKey: 'app-1',
-  appSecret: 'do-not-show-me',
-};
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
-
+/** Closes something at the end of its test. */
 function keep<T extends TestServer | UserInfoClient>(thing: T): T {
-  cleanups.push(() => thing.close());
+  onTestFinished(() => thing.close());
   return thing;
 }
 
@@ -30,7 +21,7 @@ function clientFor(baseUrl: string, options: Partial<UserInfoClientOptions> = {}
 describe('many calls at once', () => {
   it('share connections: 500 reads of the service all succeed', async () => {
     const { service, credentials } = await serviceWithApp();
-    cleanups.push(() => service.close());
+    onTestFinished(() => service.close());
     const { code } = await service.admin.issueCode({
       tenantCode: 'acme',
       unionId: 'u1',

@@ -8,15 +8,10 @@ import {
   type UserInfoClientOptions,
 } from '../../../src/index.js';
 import { passbackAll, readAll } from '../../support/all-rows.js';
+import { credentials } from '../../support/credentials.js';
 import { httpServer, type TestServer, tcpServer } from '../../support/raw-server.js';
 
 const ok = '{"code":200,"msg":"ok","data":{"union_id":"u1"}}';
-const credentials = {
-  tenantCode: 'acme',
-  channel: 'web',
-  appKey: 'app-1',
-  appSecret: 'do-not-show-me',
-};
 const row = { unionId: 'u1', userInfo: { a: 'x' } };
 
 let server: TestServer;

@@ -7,6 +7,7 @@ import {
   UserInfoError,
 } from '../../../src/index.js';
 import { passbackAll } from '../../support/all-rows.js';
+import { credentials } from '../../support/credentials.js';
 import { httpServer } from '../../support/raw-server.js';
 import { rejection } from '../../support/rejection.js';
 
@@ -26,13 +27,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const options = () => ({
-  baseUrl: server.url,
-  tenantCode: 'acme',
-  channel: 'web',
-  appKey: 'app-1',
-  appSecret: 'do-not-show-me',
-});
+const options = () => ({ baseUrl: server.url, ...credentials });
 
 /** The InvalidInputError that something ends with, whether it throws or rejects. */
 async function fault(act: () => unknown): Promise<InvalidInputError> {

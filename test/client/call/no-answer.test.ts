@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type Dispatcher,
   NoAnswerError,
@@ -8,25 +8,15 @@ import {
   UserInfoClient,
 } from '../../../src/index.js';
 import { passbackAll, readAll } from '../../support/all-rows.js';
+import { credentials } from '../../support/credentials.js';
 import { httpServer, type TestServer, tcpServer, writtenBy } from '../../support/raw-server.js';
 import { rejection } from '../../support/rejection.js';
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
-
+/** Closes something at the end of its test. */
 function keep<T extends TestServer | UserInfoClient>(thing: T): T {
-  cleanups.push(() => thing.close());
+  onTestFinished(() => thing.close());
   return thing;
 }
-
-const credentials = {
-  tenantCode: 'acme',
-  channel: 'web',
-  appKey: 'app-1',
-  appSecret: 'do-not-show-me',
-};
 
 function clientFor(
   baseUrl: string,
@@ -133,7 +123,7 @@ describe('a client that gets no valid answer', () => {
 
   it('a silent server: a call ends after 10 s where nothing says how long it may take', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    cleanups.push(async () => void vi.useRealTimers());
+    onTestFinished(() => void vi.useRealTimers());
     const server = keep(await tcpServer(() => {}));
     const ended = vi.fn();
     const call = clientFor(server.url).read({ code: 'c' }).catch(ended);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type NoAnswerError,
   UserInfoClient,
@@ -12,25 +12,20 @@ import {
   type ProxyTalk,
   refusals,
 } from '../../support/bare-proxy.js';
+import { credentials } from '../../support/credentials.js';
 import { httpServer } from '../../support/raw-server.js';
 import { rejection } from '../../support/rejection.js';
 
-const open: BareProxy[] = [];
-afterEach(async () => {
-  for (const proxy of open.splice(0)) await proxy.close();
-});
-
 async function proxyThat(talk: ProxyTalk): Promise<BareProxy> {
   const proxy = await bareProxy(talk);
-  open.push(proxy);
+  onTestFinished(() => proxy.close());
   return proxy;
 }
 
-const app = { tenantCode: 'acme', channel: 'web', appKey: 'app-1', appSecret: 'do-not-show-me' };
 const row = { unionId: 'u1', userInfo: { a: 'x' } };
 const options = {
   baseUrl: 'https://api.example.com',
-  ...app,
+  ...credentials,
   connectTimeoutMs: 300,
   timeoutMs: 30_000,
 };

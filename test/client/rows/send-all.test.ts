@@ -16,6 +16,7 @@ import {
   UserInfoClient,
 } from '../../../src/index.js';
 import { passbackAll, type RunOptions, readAll } from '../../support/all-rows.js';
+import { credentials } from '../../support/credentials.js';
 import {
   httpServer,
   type ReceivedRequest,
@@ -52,12 +53,6 @@ function refuse(response: ServerResponse, status: number, code: number, headers 
 }
 
 function optionsFor(baseUrl: string, options: Partial<RunOptions> = {}): RunOptions {
-  const credentials = {
-    tenantCode: 'acme',
-    channel: 'web',
-    appKey: 'app-1',
-    appSecret: 'do-not-show-me',
-  };
   return { baseUrl, ...credentials, ...options };
 }
 
@@ -159,21 +154,6 @@ describe.concurrent('many rows', () => {
       u1: { outcome: 'unknown', attempts: 2 },
       u2: { outcome: 'unknown', attempts: 2 },
     });
-  });
-
-  it('wait while the service throttles, however often', async () => {
-    let tokens = 3;
-    const refill = setInterval(() => {
-      tokens = 3;
-    }, 50);
-    cleanups.push(async () => clearInterval(refill));
-    const server = await service((response) => {
-      tokens -= 1;
-      if (tokens < 0) refuse(response, 429, 42901);
-      else ok(response);
-    });
-    const outcomes = await outcomesOf(rows(40), optionsFor(server.url));
-    expect([...outcomes.values()].filter(({ outcome }) => outcome === 'ok')).toHaveLength(40);
   });
 
   it('wait for a service that is down, even if they are few', async () => {
