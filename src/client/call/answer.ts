@@ -26,6 +26,7 @@ export interface Answer<Data = Record<string, unknown>> {
   readonly body: Uint8Array;
   /** The HTTP status: it does not decide whether the answer is a success. */
   readonly httpStatus: number;
+  /** The headers as received. */
   readonly headers: AnswerHeaders;
   /** The `Date` header of the answer, for comparing clocks. */
   readonly date: string | undefined;

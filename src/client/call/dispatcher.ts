@@ -18,17 +18,21 @@ export interface Dispatcher {
 
 /** A request that a dispatcher sends. */
 export interface DispatchedRequest {
+  /** Scheme, host and port. */
   readonly origin: string;
   /** Path and query. */
   readonly path: string;
+  /** The HTTP method. */
   readonly method: Endpoint['method'];
   /** Alternating names and values. */
   readonly headers: string[];
+  /** The form of a passback; `null` for a request without a body. */
   readonly body: string | null;
 }
 
 /** Abandons a request. */
 export interface DispatchController {
+  /** Abandons the request: nothing more is reported than this reason, as an error. */
   abort(reason: Error): void;
 }
 
@@ -37,6 +41,7 @@ export interface DispatchController {
  * error.
  */
 export interface DispatchHandler {
+  /** The request is about to be written to a connection. */
   onRequestStart(controller: DispatchController, context: unknown): void;
   /** `headers` by their names in lower case. */
   onResponseStart(
@@ -44,7 +49,10 @@ export interface DispatchHandler {
     httpStatus: number,
     headers: Record<string, string | string[] | undefined>,
   ): void;
+  /** A part of the body came. */
   onResponseData(controller: DispatchController, chunk: Uint8Array): void;
+  /** The answer is complete. */
   onResponseEnd(controller: DispatchController, trailers: object): void;
+  /** The request failed, or was abandoned: nothing follows. */
   onResponseError(controller: DispatchController, error: Error): void;
 }

@@ -64,6 +64,7 @@ export abstract class CallError extends UserInfoError {
   static override readonly name: string = 'CallError';
   /** @internal */
   static readonly codes: readonly string[] = ['NO_ANSWER', 'REJECTED', 'CANCELLED'];
+  /** The operation that was called. */
   declare readonly operation: OperationName;
   /** Number of requests that were sent, or were about to be. */
   declare readonly attempts: number;
@@ -72,6 +73,7 @@ export abstract class CallError extends UserInfoError {
    * was signed.
    */
   declare readonly requestId: string | undefined;
+  /** Whether the same call can be made again later, unchanged, without doing something twice. */
   declare readonly retryable: boolean;
   /**
    * `Retry-After` of the last answer, in milliseconds from then; undefined without it. 2^31 - 1 for
@@ -112,6 +114,7 @@ export class NoAnswerError extends CallError {
   static override readonly name: string = 'NoAnswerError';
   static readonly code = 'NO_ANSWER';
   readonly code = 'NO_ANSWER';
+  /** Why no valid answer came. */
   readonly reason: NoAnswerReason;
   /** False if no request of the call can have reached the service. */
   readonly received: boolean;
@@ -173,8 +176,11 @@ export class NoAnswerError extends CallError {
  * const client = { passback: () => Promise.reject(new RejectedError(rejection)) };
  */
 export type RejectionDetails = Partial<CallDetails> & {
+  /** `msg` of the envelope. */
   readonly msg?: string;
+  /** The HTTP status of the answer. */
   readonly httpStatus?: number;
+  /** The headers of the answer, by their names in lower case. */
   readonly headers?: AnswerHeaders;
 } & (
     | { readonly means: ResultCodeName; readonly resultCode?: number }
@@ -230,6 +236,7 @@ export class RejectedError extends CallError {
    * Without it, `message` or `error` of the answer.
    */
   readonly msg: string;
+  /** The HTTP status of the answer. */
   readonly httpStatus: number;
   /** The whole answer. A log of the error does not show it: it may hold personal data. */
   declare readonly answer: Answer;
@@ -281,6 +288,7 @@ export class RetryLaterError extends UserInfoError {
   /** Requested pause in milliseconds; 2^31 - 1 for any longer time. */
   readonly retryAfterMs: number;
 
+  /** `host` is that of the service; `retryAfterMs` the requested pause, in milliseconds. */
   constructor(
     host: string,
     retryAfterMs: number,

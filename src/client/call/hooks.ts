@@ -9,7 +9,9 @@ import type { SignedRequest } from './sign-request.js';
 
 /** An attempt that is about to start. It holds no secrets and no personal data. */
 export interface RequestEvent {
+  /** The operation that is called. */
   readonly operation: OperationName;
+  /** The HTTP method. */
   readonly method: string;
   /** Scheme, host and path, without parameters. */
   readonly url: string;
@@ -28,6 +30,7 @@ export interface RequestEvent {
 
 /** An attempt that was answered. */
 export interface ResponseEvent extends RequestEvent {
+  /** The HTTP status of the answer. */
   readonly httpStatus: number;
   /** `code` of the envelope; undefined if the answer is not an envelope. */
   readonly resultCode: number | undefined;
@@ -103,7 +106,9 @@ export interface ClientHooks {
  * const client = new UserInfoClient({ ...options, logger });
  */
 export interface Logger {
+  /** Receives each attempt, and how it ended. */
   debug(event: object, message: string): void;
+  /** Receives what is a process warning without a logger. */
   warn(event: object, message: string): void;
   /** Spares the work for what is not logged. */
   isLevelEnabled?(level: 'debug'): boolean;
@@ -124,7 +129,9 @@ export interface Logger {
  * });
  */
 export interface CallTrace {
+  /** The operation that is called. */
   readonly operation: OperationName;
+  /** The base URL of the client, without a slash at the end. */
   readonly baseUrl: string;
   /** `context` of the call's options. */
   readonly context: unknown;

@@ -34,8 +34,11 @@ import type { ClientHooks, Logger } from './hooks.js';
 export interface UserInfoClientOptions extends ClientHooks {
   /** Base URL of the test or the production deployment (§1): everything before `/api/v1/`. */
   readonly baseUrl: string | URL;
+  /** The code of the tenant (§5.3). */
   readonly tenantCode: string;
+  /** The code of the channel, which the platform assigns (§5.3). */
   readonly channel: string;
+  /** The key of the server application (§5.3). */
   readonly appKey: string;
   /**
    * The app secret, or where it is fetched: a secret that is rotated needs no new client. A
@@ -154,6 +157,7 @@ export type SecretProvider = (isRefused: boolean) => string | Secret | Promise<s
  * };
  */
 export interface VaultSecret {
+  /** Returns the current secret. */
   readonly fetch: SecretProvider;
   /** How long one secret is used, in milliseconds. */
   readonly lifetimeMs: number;

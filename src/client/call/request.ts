@@ -48,6 +48,7 @@ export interface ReadInput<Name extends string = string> {
  * const byKey: PassbackInput = { primaryKey: 'mobile', userInfo: { mobile: '13800001111' } };
  */
 export type PassbackInput<Info extends object = UserInfo> = {
+  /** The keys and values to write; `null` removes a key (§4.2). */
   readonly userInfo: FlatUserInfo<Info>;
 } & (NamedByPrimaryKey<Info> | NamedByUnionId);
 

@@ -159,11 +159,15 @@ function encodeIn(part: Parameter['in'], { parameters }: Endpoint, values: Param
  * await fetch(url, { method, body, headers: { ...headers, ...type } });
  */
 export interface WireRequest {
+  /** The HTTP method. */
   readonly method: Endpoint['method'];
+  /** The whole URL, with its query. */
   readonly url: URL;
+  /** The value of `Content-Type`; `null` for a request without a body. */
   readonly contentType: string | null;
   /** The headers of the platform, such as the key of a gateway. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The form of a passback; `null` for a request without a body. */
   readonly body: string | null;
 }
 

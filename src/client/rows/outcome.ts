@@ -19,6 +19,7 @@ export type Outcome = (typeof outcomes)[number];
 
 /** A row and its outcome. */
 export type RowOutcome<Row, A extends Answer<unknown> = Answer> = {
+  /** The row as the source returned it. */
   readonly row: Row;
   /** Number of requests that were sent for it. */
   readonly attempts: number;

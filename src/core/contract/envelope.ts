@@ -15,6 +15,7 @@ export interface Envelope<Data = Record<string, unknown>> {
    * else empty.
    */
   readonly msg: string;
+  /** What the operation returned. */
   readonly data: Data;
 }
 

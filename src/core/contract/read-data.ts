@@ -108,10 +108,13 @@ type Named<Fields> = { readonly [Field in keyof Fields as OfPlatform<Field>]?: s
  * answer has what the platform sent, and `warnings` says what differs from §4.1.
  */
 export type WholeReadData = {
+  /** The ID of the user (§2.1). */
   readonly union_id: string;
+  /** The fields of §2.2. */
   readonly basic_info?: Named<BasicInfo>;
   /** The keys that the tenant's applications passed back, as the platform sent them. */
   readonly extension_info?: { readonly [key: string]: JsonValue };
+  /** The login devices (§2.3). */
   readonly login_device_info?: readonly Named<LoginDevice>[];
 };
 

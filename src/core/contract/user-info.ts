@@ -18,6 +18,7 @@ const brand: unique symbol = Symbol.for('userinfo-exchange.JsonNumber');
  * await client.passback({ unionId: 'u1', userInfo: { acme_points: new JsonNumber('9007199254740993') } });
  */
 export class JsonNumber {
+  /** The number as written. */
   readonly text: string;
 
   /** @throws InvalidInputError for a text that is not a JSON number */
@@ -39,6 +40,7 @@ export class JsonNumber {
     return true;
   }
 
+  /** The number as written. */
   toString(): string {
     return this.text;
   }

@@ -72,12 +72,19 @@ export type ExtensionInfo = Readonly<Record<string, string>>;
  * };
  */
 export interface UserRecord {
+  /** The code of the tenant. */
   readonly tenant_code: string;
+  /** The ID of the user. */
   readonly union_id: string;
+  /** The fields of §2.2, under their neutral names. */
   readonly basic_info: BasicInfo;
+  /** The keys that the tenant's applications passed back (§2.4). */
   readonly extension_info: ExtensionInfo;
+  /** The login devices (§2.3): a passback writes to the first. */
   readonly login_device_info: readonly LoginDevice[];
+  /** International dialling code of the mobile number (§4.2). */
   readonly mobile_district_code?: string;
+  /** Longitude and latitude (§4.2). */
   readonly gps?: string;
   /**
    * Names of the values that were passed back as a number, `true` or `false`, to a platform that

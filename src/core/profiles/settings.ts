@@ -28,6 +28,7 @@ export interface Settings {
   readonly profile: string | null;
   /** If `production`: announce it, and ask before writing. */
   readonly environment: Setting<Environment>;
+  /** The base URL, as `parseBaseUrl` normalizes it. */
   readonly base_url: Setting<string>;
   /**
    * Where requests are sent. The base URL is judged by the first call; later ones return the same.
@@ -35,9 +36,13 @@ export interface Settings {
    * @throws InvalidInputError for a base URL to which nothing may be sent
    */
   readonly address: () => ServiceAddress;
+  /** The code of the tenant (§5.3). */
   readonly tenant_code: Setting<string>;
+  /** The code of the channel (§5.3). */
   readonly channel: Setting<string>;
+  /** The key of the server application (§5.3). */
   readonly app_key: Setting<string>;
+  /** Where the app secret is, and how it is read. */
   readonly secret: SecretSetting;
   /** What the spec leaves open, as this deployment does it. */
   readonly platform: Setting<Platform>;

@@ -20,7 +20,9 @@ import {
  * };
  */
 export interface Signers {
+  /** The signer of the application signature (§5.5). */
   readonly app_sign: Signer;
+  /** The signer of the data signature (§5.6). */
   readonly sign: Signer;
 }
 
@@ -33,7 +35,9 @@ export interface Signers {
  * const client = new UserInfoClient({ ...options, appSecret: 'kept by the key service', signing });
  */
 export interface RequestSigners {
+  /** The signer of the application signature (§5.5). */
   readonly app_sign: RequestSigner;
+  /** The signer of the data signature (§5.6). */
   readonly sign: RequestSigner;
 }
 

@@ -13,6 +13,7 @@ import type { Signature, Signer } from './signer.js';
  * };
  */
 export interface SignerModule {
+  /** Signs for `sign`. */
   sign(request: SignableRequest, secret: Secret): Pick<Signature, 'digest'> & Partial<Signature>;
   /** Signs for `app_sign`, in a module for both signatures. */
   app_sign?(

@@ -3,9 +3,11 @@ import { completeRecipe, type Recipe, type RecipeJson, type SigningRecipes } fro
 
 /** A recipe in common use. */
 export interface Preset {
+  /** The name of the preset, such as `sorted-md5`. */
   readonly name: string;
   /** One line: what is signed, and how. */
   readonly description: string;
+  /** The recipe, complete. */
   readonly recipe: Recipe;
 }
 

@@ -8,6 +8,7 @@ import type { TextEncoding } from './encodings.js';
  * Every field has a value; `RecipeJson` is the form with optional fields.
  */
 export interface Recipe {
+  /** What `$params` stands for. */
   readonly params: ParamsRule;
   /** The text to sign: literals and tokens such as `$params`, in order. */
   readonly message: readonly string[];
@@ -15,6 +16,7 @@ export interface Recipe {
   readonly join: string;
   /** The digest steps, in order: `md5`, `hmac-sha256`, `md5:HEX`, `append:$secret`, `slice:0:32`. */
   readonly steps: readonly string[];
+  /** The key of HMAC steps. */
   readonly key: KeyRule;
   /** The format of the last digest. A `slice` after it cuts the formatted text. */
   readonly output: Output;
@@ -80,15 +82,21 @@ export type KeyDecoding = (typeof keyDecodings)[number];
 
 /** A recipe as people write it: every field except `message` and `steps` has a default. */
 export interface RecipeJson extends Partial<Omit<Recipe, 'params' | 'key' | 'message' | 'steps'>> {
+  /** As in `Recipe`; each field has a default. */
   readonly params?: Partial<ParamsRule>;
+  /** As in `Recipe`. */
   readonly message: readonly string[];
+  /** As in `Recipe`. */
   readonly steps: readonly string[];
+  /** As in `Recipe`; each field has a default. */
   readonly key?: Partial<KeyRule>;
 }
 
 /** The two recipes of an app, by the parameter that carries the digest (§5.5, §5.6). */
 export interface SigningRecipes {
+  /** The recipe of the application signature (§5.5). */
   readonly app_sign: Recipe;
+  /** The recipe of the data signature (§5.6). */
   readonly sign: Recipe;
 }
 
@@ -157,6 +165,7 @@ export class RecipeError extends UserInfoError {
   /** The path in the recipe, such as `sign.params.order`. */
   readonly field: string;
 
+  /** `field` is the path in the recipe; `problem` follows it in the message. */
   constructor(field: string, problem: string, hint?: string) {
     super(`${field}: ${problem}`, { hint });
     this.field = field;

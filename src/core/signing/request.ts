@@ -35,6 +35,7 @@ export function withName(param: Param, name: string): Param {
  * };
  */
 export interface SignableRequest {
+  /** The HTTP method, in capital letters. */
   readonly method: string;
   /** Scheme, host and path, without the query. */
   readonly url: string;

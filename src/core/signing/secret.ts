@@ -57,10 +57,12 @@ export class Secret {
     return this.#text;
   }
 
+  /** `<secret>`, not the secret. */
   toString(): string {
     return secretLabel;
   }
 
+  /** `<secret>`, not the secret. */
   toJSON(): string {
     return secretLabel;
   }

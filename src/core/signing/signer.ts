@@ -33,6 +33,7 @@ export interface RequestSigner {
   readonly usesQuery?: boolean;
   /** The length of the digest, in characters; null where it depends on the request. */
   readonly digestLength: number | null;
+  /** Signs a request; may return a promise. */
   sign(
     request: SignableRequest,
     secret: Secret,
@@ -41,7 +42,9 @@ export interface RequestSigner {
 
 /** Signs requests: a compiled recipe, or a signing module. */
 export interface Signer extends RequestSigner {
+  /** Signs a request at once. */
   sign(request: SignableRequest, secret: Secret): Signature;
+  /** Signs a request, and shows how, with the secret masked. */
   explain(request: SignableRequest, secret: Secret): Explanation;
 }
 

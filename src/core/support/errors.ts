@@ -35,6 +35,7 @@ const brand: unique symbol = Symbol.for('userinfo-exchange.UserInfoError');
 export abstract class UserInfoError extends Error {
   /** Stable across versions, such as `INVALID_INPUT`. */
   abstract readonly code: string;
+  /** The next step of the user, in a sentence or two; undefined if there is none. */
   readonly hint: string | undefined;
   /** The commands that the hint is about, each as it is typed into a POSIX shell. */
   readonly commands: readonly string[];
