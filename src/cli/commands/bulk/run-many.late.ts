@@ -14,7 +14,7 @@ import { confirmDoubts, warnOfDoubts } from '../../request/doubts.js';
 import { explainFailure } from '../../request/explain-failure.late.js';
 import { revealAdvice } from '../../request/preview.js';
 import { ColumnDoubts } from './column-doubts.js';
-import { type RunReport, runOverFile } from './file-run.js';
+import { FileRun, type RunReport } from './file-run.js';
 import { requireOurs } from './files/failed-file.js';
 import { openResults, type RunRecord } from './files/recorder.js';
 import { requireNoResults } from './files/refused-rows.js';
@@ -295,7 +295,7 @@ async function execute(
   let report: RunReport;
   try {
     const pacing = { concurrency, ratePerSecond: rate, attempts, timeoutMs: timeout };
-    const run = runOverFile({ ...record, source, operation, sender, pacing, maxFailures, inspect });
+    const run = new FileRun({ ...record, source, operation, sender, pacing, maxFailures, inspect });
     stop = () => {
       if (io.stderr.isTTY) io.stderr.write('\r\u001b[K'); // the bar, and ^C
       run.stop();
@@ -315,7 +315,7 @@ async function execute(
         share,
         total,
         counts,
-        pausedMs: run.pausedMs(),
+        pausedMs: run.pausedMs,
       };
     };
     report = await withProgress(io, options, progressNow, () => run.run());

@@ -95,47 +95,156 @@ const chunkLength = 65_536;
 
 /**
  * Writes down the outcome of each row: its results line, before more rows are sent; from time to
- * time the journal. `count` is called with each outcome, and why a row is not ok; `now` is a
- * monotonic clock, in milliseconds.
+ * time the journal.
  */
-export function recordOutcomes(
-  operation: RowOperation,
-  { results, journal, state }: RunRecord,
-  count: (outcome: RowOutcome<FileRow>, reason: string) => void,
-  now = () => performance.now(),
-) {
-  /** The rows of this turn, and the results lines of those whose outcome is known. */
-  let rows: RecordedRow[] = [];
-  let lines = '';
-  /** What the journal does not say yet. */
-  let unknown: UnknownRow[] = [];
-  let isAhead = false;
-  let takenBack: number[] = [];
-  let recordedAt = 0;
-  let isBroken = false;
+export class Recorder {
+  readonly #operation: RowOperation;
+  readonly #record: RunRecord;
+  readonly #onCount: (outcome: RowOutcome<FileRow>, reason: string) => void;
+  readonly #now: () => number;
+  /** The rows of this turn. */
+  #rows: RecordedRow[] = [];
+  /** The results lines of those whose outcome is known. */
+  #lines = '';
+  /** Rows with an unknown outcome that the journal does not have yet. */
+  #unknown: UnknownRow[] = [];
+  /** Whether the results have lines that the journal does not know yet. */
+  #isAhead = false;
+  /** Rows whose codes are not used up, which the journal does not have yet. */
+  #takenBack: number[] = [];
+  /** The time of the last record of the journal, by `now`. */
+  #recordedAt = 0;
+  #isBroken = false;
 
-  function writeResults(): void {
-    if (journal !== null && takenBack.length > 0)
-      appendRecord(journal, { record: 'taken back', lines: takenBack });
-    takenBack = [];
-    if (rows.length === 0) return;
-    results.append(lines);
-    for (const { line, outcome, reason, result } of rows) {
-      state.settle(line, outcome, reason);
-      if (outcome === 'unknown') unknown.push([line, result]);
-    }
-    [rows, lines] = [[], ''];
-    isAhead = true;
+  /**
+   * `onCount` is called with each outcome, and why a row is not ok; `now` is a monotonic clock, in
+   * milliseconds.
+   */
+  constructor(
+    operation: RowOperation,
+    record: RunRecord,
+    onCount: (outcome: RowOutcome<FileRow>, reason: string) => void,
+    now = () => performance.now(),
+  ) {
+    this.#operation = operation;
+    this.#record = record;
+    this.#onCount = onCount;
+    this.#now = now;
   }
 
-  function writeJournal(): void {
-    recordedAt = now();
-    if (journal !== null && isAhead) appendResults({ results, journal }, unknown);
-    [unknown, isAhead] = [[], false];
+  /** Number of rows that have an outcome that could not be written. */
+  get unwritten(): number {
+    return this.#isBroken ? this.#rows.length : 0;
+  }
+
+  onOutcome(outcome: RowOutcome<FileRow>, userSent: string | null): void {
+    const { userKey, endpoint } = this.#operation;
+    const { row } = outcome;
+    // An invalid row may have a valid user.
+    const user = outcome.outcome === 'invalid' ? userOf(row, this.#operation) : userSent;
+    const shown = formatOutcome(outcome, !endpoint.repeatable);
+    const result = formatResult(row.line, userKey, user, shown);
+    const reason = outcome.outcome === 'ok' ? '' : reasonOf(result);
+    const isUnknown = outcome.outcome === 'unknown';
+    this.#rows.push({
+      line: row.line,
+      outcome: outcome.outcome,
+      reason,
+      result: isUnknown ? result : '',
+    });
+    // Its outcome may change: the line is written when the run ends.
+    if (!isUnknown || this.#record.journal === null) this.#lines += `${result}\n`;
+    this.#onCount(outcome, reason);
+  }
+
+  /** @throws RunFileError, and then writes nothing more */
+  onTurn(): void {
+    if (this.#isBroken) return;
+    try {
+      this.#writeResults();
+      if (this.#isAhead && this.#now() - this.#recordedAt >= recordMs) this.#writeJournal();
+    } catch (error) {
+      this.#isBroken = true;
+      throw error;
+    }
+  }
+
+  isFull(onRoom: () => void): boolean {
+    return this.#record.results.isFull(onRoom);
+  }
+
+  /**
+   * That codes may be used up from now on is on the disk first, and survives a crash of the
+   * machine.
+   */
+  onSend(sent: readonly FileRow[]): void {
+    const { journal } = this.#record;
+    if (this.#operation.endpoint.repeatable || journal === null) return;
+    appendRecord(journal, { record: 'sent', lines: sent.map(({ line }) => line) });
+    journal.sync();
+  }
+
+  onTakenBack({ line }: FileRow): void {
+    if (!this.#operation.endpoint.repeatable) this.#takenBack.push(line);
+  }
+
+  /**
+   * Writes the rest, except for the rows of a turn that could not be written.
+   *
+   * @throws RunFileError
+   */
+  finish(): void {
+    this.onTurn();
+    this.#writeJournal();
+  }
+
+  /**
+   * Completes results and journal on the disk: adds the results lines of the rows with an unknown
+   * outcome.
+   *
+   * @throws RunFileError
+   */
+  async end(isFinished: boolean): Promise<void> {
+    const { results, journal } = this.#record;
+    if (!this.#isBroken) {
+      await this.#writeUnknown();
+      results.requireUntouched?.();
+      results.syncWithName?.();
+    }
+    if (journal === null) return;
+    const { size, crc } = results;
+    const written = this.#isBroken ? {} : { results: { size, crc } };
+    appendRecord(journal, { record: 'end', finished: isFinished, ...written });
+    journal.sync();
+  }
+
+  #writeResults(): void {
+    const { results, journal, state } = this.#record;
+    if (journal !== null && this.#takenBack.length > 0)
+      appendRecord(journal, { record: 'taken back', lines: this.#takenBack });
+    this.#takenBack = [];
+    if (this.#rows.length === 0) return;
+    results.append(this.#lines);
+    for (const { line, outcome, reason, result } of this.#rows) {
+      state.settle(line, outcome, reason);
+      if (outcome === 'unknown') this.#unknown.push([line, result]);
+    }
+    this.#rows = [];
+    this.#lines = '';
+    this.#isAhead = true;
+  }
+
+  #writeJournal(): void {
+    const { results, journal } = this.#record;
+    this.#recordedAt = this.#now();
+    if (journal !== null && this.#isAhead) appendResults({ results, journal }, this.#unknown);
+    this.#unknown = [];
+    this.#isAhead = false;
   }
 
   /** Each row once, with its last result: the journal may have one for each part of the run. */
-  async function writeUnknown(): Promise<void> {
+  async #writeUnknown(): Promise<void> {
+    const { results, journal, state } = this.#record;
     if (journal === null) return;
     const left = new LineSet(state.unknown);
     for (let part = state.parts.length - 1; part >= 0 && left.size > 0; part -= 1) {
@@ -157,80 +266,4 @@ export function recordOutcomes(
     }
     for (const line of left) results.append(`${formatLostResult(line)}\n`);
   }
-
-  /** @throws RunFileError, and then writes nothing more */
-  function onTurn(): void {
-    if (isBroken) return;
-    try {
-      writeResults();
-      if (isAhead && now() - recordedAt >= recordMs) writeJournal();
-    } catch (error) {
-      isBroken = true;
-      throw error;
-    }
-  }
-
-  return {
-    /** Number of rows that have an outcome that could not be written. */
-    unwritten: () => (isBroken ? rows.length : 0),
-    onOutcome(outcome: RowOutcome<FileRow>, given: string | null): void {
-      const { userKey, endpoint } = operation;
-      const { line } = outcome.row;
-      // An invalid row may have a valid user.
-      const user = outcome.outcome === 'invalid' ? userOf(outcome.row, operation) : given;
-      const result = formatResult(
-        line,
-        userKey,
-        user,
-        formatOutcome(outcome, !endpoint.repeatable),
-      );
-      const isUnknown = outcome.outcome === 'unknown';
-      const reason = outcome.outcome === 'ok' ? '' : reasonOf(result);
-      rows.push({ line, outcome: outcome.outcome, reason, result: isUnknown ? result : '' });
-      // Its outcome may change: the line is written when the run ends.
-      if (!isUnknown || journal === null) lines += `${result}\n`;
-      count(outcome, reason);
-    },
-    onTurn,
-    isFull: (onRoom: () => void) => results.isFull(onRoom),
-    /**
-     * Writes the rest, except for the rows of a turn that could not be written.
-     *
-     * @throws RunFileError
-     */
-    finish(): void {
-      onTurn();
-      writeJournal();
-    },
-    /**
-     * Completes results and journal on the disk: adds the results lines of the rows with an unknown
-     * outcome.
-     *
-     * @throws RunFileError
-     */
-    async end(isFinished: boolean): Promise<void> {
-      if (!isBroken) {
-        await writeUnknown();
-        results.requireUntouched?.();
-        results.syncWithName?.();
-      }
-      if (journal === null) return;
-      const { size, crc } = results;
-      const written = isBroken ? {} : { results: { size, crc } };
-      appendRecord(journal, { record: 'end', finished: isFinished, ...written });
-      journal.sync();
-    },
-    /**
-     * That codes may be used up from now on is on the disk first, and survives a crash of the
-     * machine.
-     */
-    onSend(sent: readonly FileRow[]): void {
-      if (operation.endpoint.repeatable || journal === null) return;
-      appendRecord(journal, { record: 'sent', lines: sent.map(({ line }) => line) });
-      journal.sync();
-    },
-    onTakenBack({ line }: FileRow): void {
-      if (!operation.endpoint.repeatable) takenBack.push(line);
-    },
-  };
 }

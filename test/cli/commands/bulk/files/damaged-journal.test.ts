@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { recordOutcomes } from '../../../../../src/cli/commands/bulk/files/recorder.js';
+import { Recorder } from '../../../../../src/cli/commands/bulk/files/recorder.js';
 import { RunFiles } from '../../../../../src/cli/commands/bulk/files/run-files.js';
 import {
   passbackOperation,
@@ -59,7 +59,7 @@ async function killedRun(operation: Operation, turns: number): Promise<Killed> {
   const record = await files.open({ run: operation });
   const { journal, results } = record;
   let now = 0;
-  const recorder = recordOutcomes(
+  const recorder = new Recorder(
     operations[operation],
     record,
     () => {},
