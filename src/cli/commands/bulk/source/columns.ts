@@ -56,7 +56,11 @@ function parseNumber(cell: string, column: string): JsonNumber {
   try {
     return new JsonNumber(cell);
   } catch {
-    throw wrongCell(column, 'not a number as JSON writes it');
+    const hasComma = /^-?\d+,\d+$/.test(cell);
+    throw wrongCell(
+      column,
+      `not a number as JSON writes it${hasComma ? ': its decimal separator is a comma, not a point' : ''}`,
+    );
   }
 }
 

@@ -135,11 +135,17 @@ async function* transcode(bytes: AsyncIterable<Buffer>, encoding: string): Async
 }
 
 const encodingHint =
-  'Name the encoding that it was saved in, such as --encoding gb18030 for most exports of a Chinese Windows; or convert the file to UTF-8.';
+  'Name the encoding that it was saved in: --encoding gb18030 for most exports of a Chinese Windows, ' +
+  'windows-1252 for those of a Western European one. Or convert the file to UTF-8.';
+
+const otherEncodingHint =
+  'It was saved in another encoding: name that with --encoding, or convert the file to UTF-8.';
 
 function notText(block: LineBlock, encoding: string, isText: (line: LineBlock) => boolean) {
   const line = lineWhere(block, (one) => !isText(one));
-  return new InvalidInputError(`line ${line} is not text in ${encoding}`, { hint: encodingHint });
+  return new InvalidInputError(`line ${line} is not text in ${encoding}`, {
+    hint: encoding === 'utf-8' ? encodingHint : otherEncodingHint,
+  });
 }
 
 /**

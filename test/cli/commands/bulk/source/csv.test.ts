@@ -97,6 +97,11 @@ describe('CSV rows', () => {
     expect(error.message).not.toContain('yy');
   });
 
+  it('is refused with a formula, and the hint says to write its value', async () => {
+    const { hint } = await failure(cellsOf(`${header}u1,="0138"\n`));
+    expect(hint).toContain('A formula such as ="0138" is not a value');
+  });
+
   it('is not read to its end for a quote that is never closed', async () => {
     let megabytes = 0;
     async function* input() {

@@ -78,7 +78,7 @@ describe('text', () => {
   it('that is no valid UTF-8 is refused by line, with a hint', async () => {
     const error = await failure(cellsOf(gb18030, { chunkSize: 4 }));
     expect(error.message).toBe('line 2 is not text in utf-8');
-    expect(error.hint).toContain('--encoding gb18030');
+    expect(error.hint).toMatch(/--encoding gb18030 .*windows-1252/);
     const late = Buffer.concat([
       Buffer.from(`union_id,name\n${'u1,x\n'.repeat(30_000)}`),
       Buffer.from([0xff, 0x0a]),
