@@ -83,7 +83,10 @@ it('a rotation asks also where the old secret stays valid for a while', async ()
   const asked = await app(...rotate);
   expect(asked).toMatchObject({ status: 2, stdout: '' });
   expect(asked.stderr).toContain('One of an earlier rotation stops working now.\nAdd --yes');
-  expect((await app(...rotate, '--yes')).status).toBe(0);
+  const rotated = await app(...rotate, '--yes');
+  expect(rotated.status).toBe(0);
+  const [, end = ''] = /^The old secret is accepted until (\S+)\.$/m.exec(rotated.stderr) ?? [];
+  expect(Date.parse(end)).toBeGreaterThan(Date.now() + 23 * 3_600_000);
 });
 
 it('USERINFO_DATABASE names the database, unless --database does', async () => {

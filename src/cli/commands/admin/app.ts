@@ -80,6 +80,7 @@ const declareRotateSecret = storeCommand({
     ),
   run: async ({
     context,
+    io,
     options,
     print,
     openStore,
@@ -94,6 +95,9 @@ const declareRotateSecret = storeCommand({
     const overlapSeconds = Math.ceil(overlap / 1000);
     const { app_secret, ...rest } = await store.rotateSecret({ appKey, overlapSeconds });
     await print({ ...rest, app_secret: app_secret.reveal() });
+    if (overlap === 0) return;
+    const end = new Date(Date.now() + overlapSeconds * 1000).toISOString();
+    await printMessage(io, `The old secret is accepted until ${end}.`);
   },
 });
 
