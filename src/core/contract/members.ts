@@ -107,10 +107,15 @@ export function checkMembers<Members>(shape: Shape<Members>, value: unknown, isR
       hint: `Pass an object with ${Object.keys(members).join(', ')}.`,
     });
   }
+  const missing = required.filter((name) => value[String(name)] === undefined);
+  if (missing.length > 0) {
+    const verb = missing.length === 1 ? 'is' : 'are';
+    throw new InvalidInputError(`${what}: ${missing.join(', ')} ${verb} missing`);
+  }
   for (const name in members) {
     const member = value[name];
-    if (member === undefined && !required.includes(name)) continue;
-    const fault = member === undefined ? 'is missing' : members[name](member);
+    if (member === undefined) continue;
+    const fault = members[name](member);
     if (fault !== null) throw new InvalidInputError(`${what}: ${name} ${fault}`);
   }
   if (isRow) return;

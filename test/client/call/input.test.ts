@@ -91,6 +91,11 @@ describe('an option of a client is refused by name', () => {
     expect(error.message).not.toContain('do-not-show-me');
   });
 
+  it('all options that are missing', async () => {
+    const error = await fault(make({ channel: 'web', appKey: 'app-1', appSecret: 's1' } as never));
+    expect(error.message).toContain('baseUrl, tenantCode are missing');
+  });
+
   it.each([undefined, null, 'http://127.0.0.1', []])(
     'and so are options that are none: %s',
     async (given) => {
