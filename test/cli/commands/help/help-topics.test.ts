@@ -81,9 +81,11 @@ describe('the topic', () => {
   });
 
   it('output has every format', () => {
-    for (const format of outputFormats)
+    const page = readFileSync('docs/output.md', 'utf8');
+    for (const format of outputFormats) {
       expect(topics.get('output')).toMatch(new RegExp(`^  ${format} `, 'm'));
-    expect(readFileSync('docs/output.md', 'utf8')).toContain(`\`-o ${outputFormats.join('|')}\``);
+      expect(page).toContain(`\`-o ${format}\``);
+    }
   });
 
   it('info-names has every special name and key, with its meaning', () => {
