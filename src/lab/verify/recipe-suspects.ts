@@ -97,7 +97,10 @@ function variantsOf(recipe: Recipe): Suspect[] {
     ...kind(
       'place',
       `Sign the parameters of the place that the recipe says: ${placeWords[params.from]}.`,
-      paramsPlaces.map((from) => withParams(`with the parameters ${placeWords[from]}`, { from })),
+      // Those of the query alone are another request.
+      paramsPlaces
+        .filter((from) => from !== 'query')
+        .map((from) => withParams(`with the parameters ${placeWords[from]}`, { from })),
     ),
     ...kind('order', `Sign them as the recipe says: ${describeOrder(order)}.`, [
       ...orders.flatMap((other) =>
@@ -169,7 +172,20 @@ function variantsOf(recipe: Recipe): Suspect[] {
         ),
       ),
     ),
+    ...kind(
+      'secret-place',
+      'Put the secret where the recipe has it.',
+      secretPlaces(recipe).length === 0
+        ? []
+        : secretNames.map((name): Variant => {
+            const add = { ...params.add, [name]: '$secret' };
+            const alone = [...messageHead(recipe), '$params'];
+            const sorted = { ...recipe, message: alone, params: { ...params, add } };
+            return [`with the secret among the parameters, as ${name}`, sorted];
+          }),
+    ),
     ...kind('digest', 'Use the digest that the recipe says; hmac takes the secret as its key.', [
+      ...keyedInstead(recipe),
       ...stepsLike(recipe).map((steps) => at(`by ${steps.join(', then ')}`, 'steps', steps)),
       [
         'with the message as the key, and the key as the message',
@@ -186,6 +202,17 @@ function variantsOf(recipe: Recipe): Suspect[] {
 
 function secretPlaces({ message }: Recipe): typeof messages {
   return message.some((entry) => entry.includes('$secret')) ? messages : [];
+}
+
+/** A keyed digest of the parameters, where the recipe has the secret in the text. */
+function keyedInstead(recipe: Recipe): Variant[] {
+  const [first, ...rest] = recipe.steps;
+  if (first === undefined || secretPlaces(recipe).length === 0) return [];
+  const message = [...messageHead(recipe), '$params'];
+  return algorithms.map((name) => [
+    `by hmac-${name} of the parameters alone`,
+    { ...recipe, message, steps: [`hmac-${name}`, ...rest] },
+  ]);
 }
 
 /** What is before the parameters and the secret, such as the method. */
@@ -287,7 +314,7 @@ function encodedTwice(recipe: Recipe): Parameters<typeof suspects>[2] {
   });
 }
 
-/** The names alone, and a separator too many: no recipe says either. */
+/** The names alone, another sorting, and a separator too many: no recipe says these. */
 function writtenOtherwise(recipe: Recipe): Parameters<typeof suspects>[2] {
   const { params } = recipe;
   const { write } = compileParams(params);
@@ -300,8 +327,17 @@ function writtenOtherwise(recipe: Recipe): Parameters<typeof suspects>[2] {
     recipe,
     (signed, renderer) => write(signed, renderer) + renderer.showable(params.pairSep),
   );
+  const byLowerName = signerWriting(recipe, (signed, renderer) => {
+    const lower = signed.map((param) => [param[0].toLowerCase(), param] as const);
+    const sorted = lower.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)));
+    return write(
+      sorted.map(([, param]) => param),
+      renderer,
+    );
+  });
   const behind = JSON.stringify(params.pairSep);
   return [
+    ['with the parameters sorted by name, upper and lower case alike', { signer: byLowerName }],
     ['with the names alone', { signer: namesBy('') }],
     ['with the names alone, and what is between them', { signer: namesBy(params.pairSep) }],
     [`with ${behind} behind the last pair, too`, { signer: trailing }],
@@ -344,9 +380,14 @@ const messages: readonly (readonly string[])[] = [
     'app_key',
     'secretKey',
     'secret_key',
+    'KEY',
   ].map((name) => ['$params', `&${name}=`, '$secret']),
+  ['$params', '&', '$secret'],
   ['$params'],
 ];
+
+/** Names of the secret among the sorted parameters. */
+const secretNames = ['key', 'secret', 'app_secret', 'appSecret', 'secretKey', 'secret_key'];
 
 function stepsLike({ steps }: Recipe): string[][] {
   return steps.flatMap((step, index) => {
@@ -354,6 +395,11 @@ function stepsLike({ steps }: Recipe): string[][] {
     const [, ...format] = step.split(':');
     const others = algorithms.flatMap((other) => [other, `hmac-${other}`]);
     const twice = steps.toSpliced(index, 0, step);
-    return [...others.map((other) => steps.with(index, [other, ...format].join(':'))), twice];
+    const inUpperCase = index < steps.length - 1 ? [steps.with(index, `${step}:HEX`)] : [];
+    return [
+      ...others.map((other) => steps.with(index, [other, ...format].join(':'))),
+      twice,
+      ...inUpperCase,
+    ];
   });
 }

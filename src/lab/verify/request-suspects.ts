@@ -11,6 +11,7 @@ import {
   withQueryValue,
   withText,
 } from '../../core/signing/request.js';
+import { jsonValueOf } from '../../core/support/json-value.js';
 import { decodePercent } from '../../core/support/percent-encoding.js';
 import { paste, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 
@@ -127,10 +128,20 @@ function* parameterSuspects({ request, recipe, unsent }: ReceivedSignature): Gen
   }
   const query = params.filter((param) => !isInForm(param));
   const form = params.filter(isInForm);
-  // A recipe says it of the place.
-  if (form.length > 0 && recipe === null) {
+  if (form.length > 0) {
     yield* suspects('place', 'Sign the query parameters and the fields of the form together.', [
-      ['without the fields of the form', { request: withParams(request, query) }],
+      ['with the parameters of the query alone', { request: withParams(request, query) }],
+    ]);
+  }
+  const members = params.flatMap((param) =>
+    param[0] === 'user_info' ? membersOf(param[1]) : [param],
+  );
+  if (members.length !== params.length) {
+    yield* suspects('user-info', 'Sign user_info as the one text that it is in the form.', [
+      [
+        'with the members of user_info as parameters of their own',
+        { request: { ...request, params: members } },
+      ],
     ]);
   }
   if (recipe === null || recipe.params.order === 'sent') {
@@ -150,6 +161,15 @@ function* parameterSuspects({ request, recipe, unsent }: ReceivedSignature): Gen
       { request: withParams(request, [...params, [name, value]]) },
     ]),
   );
+}
+
+/** The members of a JSON object, as fields of a form; none for any other text. */
+function membersOf(text: string): Param[] {
+  const value = jsonValueOf(text);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).map(([name, member]): Param => {
+    return [name, typeof member === 'string' ? member : JSON.stringify(member), 'form'];
+  });
 }
 
 function reads(recipe: Recipe, ...sources: readonly Source[]): boolean {

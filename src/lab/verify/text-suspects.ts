@@ -158,6 +158,8 @@ function entryVariants(
 /** Tokens that are taken one for the other. */
 const replacements = [
   ['$path', '$path?$query'],
+  ['$endpoint', '$endpoint?$query'],
+  ['$url', '$url?$query'],
   ['$path', '$url'],
   ['$path', '$endpoint'],
   ['$endpoint', '$path'],

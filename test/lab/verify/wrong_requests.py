@@ -68,6 +68,7 @@ CHARSETS = {
 SECRET_FORMS = {
     "&key=": ("&key=", "{s}"),
     "&secret=": ("&secret=", "{s}"),
+    "&KEY=": ("&KEY=", "{s}"),
     "behind": ("{s}",),
     "before": ("{s}", "{p}"),
     "around": ("{s}", "{p}", "{s}"),
@@ -90,6 +91,8 @@ def selected(rule, request):
         return [pair for name in order for pair in pairs if pair[0] == name]
     if order == "reversed":
         return pairs[::-1]
+    if order == "nocase":
+        return sorted(pairs, key=lambda pair: units(pair[0].lower()))
     if order == "value":
         return sorted(pairs, key=lambda pair: units(pair[1]))
     if order == "sent":
@@ -202,7 +205,7 @@ def mistakes(rule, request):
         yield by("writes " + writes, {"writes": writes})
         if writes != "both":
             yield by("writes " + writes, {"writes": writes, "pair": ""})
-    for order in ("name", "name-desc", "value", "sent"):
+    for order in ("name", "name-desc", "value", "sent", "nocase"):
         yield by("order " + order, {"order": order})
     yield by("order reversed", {"order": "reversed"} if rule["order"] == "sent" else None)
     if isinstance(rule["order"], list):
@@ -244,6 +247,13 @@ def mistakes(rule, request):
     yield by("end", {"end": rule["pair"]})
     for name in DIGESTS:
         yield by("digest", {"digest": name, "cut": rule["cut"] and "md5" not in name})
+    if rule["secret"] != "none":
+        for name in DIGESTS[3:]:
+            cut = rule["cut"] and "md5" not in name
+            yield by("keyed", {"digest": name, "secret": "none", "cut": cut})
+        for name in ("key", "secret", "app_secret"):
+            added = dict(request, pairs=request["pairs"] + [(name, SECRET, "query")])
+            yield by("among", {"secret": "none"}, added)
     yield by("digest twice", {"times": 2})
     if rule["digest"].startswith("hmac-"):
         yield by("key and message", {"swapped": True})
@@ -253,6 +263,10 @@ def mistakes(rule, request):
     yield by("message lower", {"change": str.lower})
     yield by("line end", {"change": lambda text: text + "\n"})
     if any(name == "user_info" for name, *_ in request["pairs"]):
+        rest = [pair for pair in request["pairs"] if pair[0] != "user_info"]
+        info = [pair[1] for pair in request["pairs"] if pair[0] == "user_info"][0]
+        members = [pair + ("form",) for pair in json.loads(info).items()]
+        yield by("members", None, dict(request, pairs=rest + members))
         for name, write in {
             "escaped": lambda text: json.dumps(json.loads(text), separators=(",", ":")),
             "slashes": lambda text: text.replace("/", "\\/"),
@@ -283,7 +297,7 @@ def draw_rule(draw):
         "kv": kv,
         "pair": pair,
         "writes": draw.choice(["both"] * 5 + ["values"]),
-        "secret": "none" if "hmac" in digest_name else draw.choice(list(SECRET_FORMS)[:5]),
+        "secret": "none" if "hmac" in digest_name else draw.choice(list(SECRET_FORMS)[:6]),
         "head": draw.choice([""] * 6 + ["method", "method+path", "url"]),
         "digest": digest_name,
         "output": draw.choice(["hex", "hex", "HEX"]),
@@ -308,7 +322,7 @@ def draw_request(draw):
         if draw.random() < 0.5:
             pairs += [("info_name", draw.choice(["", "mobile,level", "id_card"]))]
     if draw.random() < 0.5:
-        pairs += [("note", draw.choice(TEXTS + [""]))]
+        pairs += [(draw.choice(["note", "Zone"]), draw.choice(TEXTS + [""]))]
     pairs += [("random", text(draw.randint(8, 20))), ("timestamp", str(draw.randint(10**9, 2 * 10**9)))]
     pairs += [("app_sign", hashlib.md5(text(9).encode()).hexdigest())]
     form = []
