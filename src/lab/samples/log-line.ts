@@ -112,5 +112,6 @@ const formShape = new RegExp(`(?<![\\w?&])(?:${[...formFields].join('|')})=[^\\s
 /** The form of a passback that a text has. */
 function formIn(text: string): string | null {
   const forms = text.match(formShape) ?? [];
-  return forms.find((form) => /(?:^|&)user_info=%7B/i.test(form)) ?? null;
+  const form = forms.find((one) => /(?:^|&)user_info=%7B/i.test(one));
+  return form === undefined ? null : withoutEnd(form);
 }

@@ -57,7 +57,9 @@ function requestOf(sent: UnknownObject, variables: Variables): CapturedRequest {
 /** A URL as a text, or in parts; its path may have variables of its own: `/:operation`. */
 function urlOf(url: unknown, fill: (text: string) => string): string {
   const parts = asObject(url);
-  const [base = '', ...query] = (asText(url) ?? asText(parts?.raw) ?? '').split('?');
+  const [base = '', ...query] = (asText(url) ?? asText(parts?.raw) ?? joinedParts(parts)).split(
+    '?',
+  );
   const segments = new Map(namedValues(parts?.variable));
   const address = fill(
     base.replace(/\/:([\w-]+)/g, (whole, name: string) => {
@@ -71,6 +73,16 @@ function urlOf(url: unknown, fill: (text: string) => string): string {
     ([name, value]) => `${inQuery(fill(name)).replaceAll('=', '%3D')}=${inQuery(fill(value))}`,
   );
   return withQuery(whole, pairs.join('&'));
+}
+
+/** An address of parts: some programs that write collections leave out the whole. */
+function joinedParts(parts: UnknownObject | null): string {
+  const textOf = (list: unknown, mark: string) =>
+    Array.isArray(list) ? list.map(String).join(mark) : (asText(list) ?? '');
+  const { protocol, host, port, path } = parts ?? {};
+  const scheme = asText(protocol) === null ? '' : `${protocol}://`;
+  const colon = asText(port) === null ? '' : `:${port}`;
+  return `${scheme}${textOf(host, '.')}${colon}/${textOf(path, '/')}`;
 }
 
 /** Postman sends a name or a value of the query as it stands, but for the marks that end it. */

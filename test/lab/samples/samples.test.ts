@@ -330,6 +330,19 @@ describe('a Postman collection', () => {
     );
   });
 
+  it('has its address in parts, where the whole is left out', () => {
+    const query = [{ key: 'sign', value: 's' }];
+    const url = {
+      protocol: 'https',
+      host: ['api', '{{zone}}'],
+      port: '8443',
+      path: ['v1', 'x'],
+      query,
+    };
+    const json = collection([{ url }], { zone: 'example.com' });
+    expect(readSample(json)).toMatchObject({ url: 'https://api.example.com:8443/v1/x' });
+  });
+
   it('leaves out a header whose variable has no value: it is not signed', () => {
     const header = [
       { key: 'Authorization', value: 'Bearer {{token}}' },
@@ -377,6 +390,12 @@ describe('a line of a log', () => {
       `PUT ${passback}?a=1&sign=${digest} body=union_id=u1&user_info=%7B%22b%22%3A2%7D 200`,
       `PUT ${passback}`,
       'a=1 union_id=u1 user_info={"b":2}',
+    ],
+    [
+      'a passback with its form in brackets',
+      `PUT ${passback}?a=1&sign=${digest}, body=[union_id=u1&user_info=%7B%7D], 3 ms`,
+      `PUT ${passback}`,
+      'a=1 union_id=u1 user_info={}',
     ],
     [
       'a passback whose form cannot be told from the rest',
