@@ -115,11 +115,6 @@ const refused: readonly Slip[] = [
     paste: { line: `userinfo passback a=text ${to}`, sends: '{"a":"text"}' },
   },
   {
-    typed: `userinfo passback a=b a=c ${to}`,
-    cause: 'the key "a" is given twice',
-    next: 'Remove one of the two.',
-  },
-  {
     typed: `userinfo passback tag=@me ${to}`,
     cause: 'the file "me" of key "tag" cannot be read',
     next: 'write key=\\@text',
@@ -141,12 +136,6 @@ const refused: readonly Slip[] = [
     typed: 'userinfo read c1 --query .data',
     cause: '--query is not a JMESPath expression',
     next: "--query 'data.mobile'",
-    paste: {},
-  },
-  {
-    typed: "userinfo read c1 --query 'lenght(data)'",
-    cause: 'there is no function lenght()',
-    next: 'Examples are in:',
     paste: {},
   },
   {
@@ -241,11 +230,6 @@ const refused: readonly Slip[] = [
     next: 'Write it as 100/s.',
   },
   {
-    typed: `${file('PK\\003\\004xx', 'a.xlsx')}`,
-    cause: 'the input is an Excel workbook or another zip file, not text',
-    next: 'Save the sheet as "CSV UTF-8 (comma delimited)"',
-  },
-  {
     typed: 'userinfo serve -p 9999 --database /none/x.db',
     cause: '"userinfo serve" has no use for -p',
     next: 'Leave it out.\n',
@@ -310,12 +294,6 @@ const refused: readonly Slip[] = [
     typed: 'userinfo --verbose 5s read',
     cause: 'unknown command "5s"',
     next: 'The commands are read, ',
-  },
-  {
-    typed: 'userinfo help bluk',
-    cause: 'there is no command, topic or option "bluk"',
-    next: 'Did you mean:\n  userinfo help bulk\n',
-    paste: {},
   },
   {
     typed: 'userinfo serve --fault constructor=1 --port x',

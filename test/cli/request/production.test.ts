@@ -43,17 +43,13 @@ describe('production', () => {
   it.each(['--dry-run', '--print-curl'])(
     'is not asked about for a preview: %s',
     async (preview) => {
-      expect(await machine.run(['-p', 'shop', ...write, preview], { env })).toMatchObject({
-        status: 0,
-      });
+      expect((await machine.run(['-p', 'shop', ...write, preview], { env })).status).toBe(0);
       expect(server.requests).toHaveLength(0);
     },
   );
 
   it('is written to with --yes', async () => {
-    expect(await machine.run(['-p', 'shop', ...write, '--yes'], { env })).toMatchObject({
-      status: 0,
-    });
+    expect((await machine.run(['-p', 'shop', ...write, '--yes'], { env })).status).toBe(0);
     expect(server.requests).toHaveLength(1);
   });
 

@@ -206,9 +206,7 @@ describe('failed rows', () => {
   it('of a file in another encoding are UTF-8 with a mark: the options of the run are right for them, too', async () => {
     writeFileSync(path('gb.csv'), encodeGb18030('union_id,v\ngb1,张三\n'));
     const encoding = ['--encoding', 'gb18030'];
-    expect(await passBack('gb.csv', ...encoding, '--failed', 'gb.failed.csv')).toMatchObject({
-      status: 6,
-    });
+    expect((await passBack('gb.csv', ...encoding, '--failed', 'gb.failed.csv')).status).toBe(6);
     await machine.putUsers(['gb1']);
     expect(await passBack('gb.failed.csv', ...encoding)).toMatchObject({ status: 0 });
     expect((await machine.extensionInfo()).get('gb1')).toEqual({ v: '张三' });
@@ -336,9 +334,7 @@ describe('failed rows', () => {
   it('say why if the run was stopped, too', async () => {
     const name = writeRows('halves.csv', { mixed: true });
     await passBack(name, '--max-failures', '1', '--concurrency', '1');
-    expect(await passBack(name, '--resume', '--failed', 'halves.failed.csv')).toMatchObject({
-      status: 6,
-    });
+    expect((await passBack(name, '--resume', '--failed', 'halves.failed.csv')).status).toBe(6);
     const reasons = linesOf('halves.failed.csv').map((line) => line.split(',')[0]);
     expect(reasons).toEqual(['userinfo_reason', ...Array(20).fill('40401 no such user')]);
   });
@@ -391,9 +387,7 @@ describe('failed rows', () => {
     expect(before).toHaveLength(3);
     expect(await passBack(name, ...failed, '--resume')).toMatchObject({ status: 2 });
     expect(linesOf('two-halves.failed.csv')).toEqual(before);
-    expect(await passBack(name, ...failed, '--resume', '--no-preflight')).toMatchObject({
-      status: 6,
-    });
+    expect((await passBack(name, ...failed, '--resume', '--no-preflight')).status).toBe(6);
     expect(linesOf('two-halves.failed.csv')).toEqual(before);
   });
 
@@ -420,9 +414,7 @@ describe('failed rows', () => {
       expect(refused.status).toBe(2);
     }
     const good = write('good.csv', 'union_id,v\nf1,x\n');
-    expect(await passBack(good, '--dry-run', '--results', 'good.ndjson')).toMatchObject({
-      status: 0,
-    });
+    expect((await passBack(good, '--dry-run', '--results', 'good.ndjson')).status).toBe(0);
     expect(existsSync(path('good.ndjson'))).toBe(false);
     const own = await passBack(good, '--dry-run', '--results', good);
     expect(own).toMatchObject({ status: 2, stderr: expect.stringContaining('are the same file') });
