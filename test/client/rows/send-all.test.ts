@@ -7,9 +7,7 @@ import {
   type BulkRunOptions,
   CancelledError,
   InvalidInputError,
-  NoAnswerError,
   type PassbackInput,
-  type PassbackOutcome,
   type ReadInput,
   RejectedError,
   RetryLaterError,
@@ -17,12 +15,7 @@ import {
 } from '../../../src/index.js';
 import { passbackAll, type RunOptions, readAll } from '../../support/all-rows.js';
 import { credentials } from '../../support/credentials.js';
-import {
-  httpServer,
-  type ReceivedRequest,
-  tcpServer,
-  writtenBy,
-} from '../../support/raw-server.js';
+import { httpServer, type ReceivedRequest, writtenBy } from '../../support/raw-server.js';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -72,31 +65,6 @@ async function outcomesOf(
 
 // Most of them wait.
 describe.concurrent('many rows', () => {
-  it('get one outcome each', async () => {
-    const server = await service((response, user) => {
-      if (user === 'u1') refuse(response, 404, 40401);
-      else ok(response);
-    });
-    const given = [row('u0'), row('u1'), { userInfo: { n: 1 } } as never, row('u2')];
-    const outcomes: PassbackOutcome<PassbackInput>[] = [];
-    for await (const outcome of passbackAll(given, optionsFor(server.url))) outcomes.push(outcome);
-    expect(outcomes).toHaveLength(4);
-    const of = (one: PassbackInput | undefined) => outcomes.find((outcome) => outcome.row === one);
-    expect(of(given[0])).toMatchObject({
-      outcome: 'ok',
-      attempts: 1,
-      answer: { envelope: { code: 200 } },
-    });
-    expect(of(given[1])).toMatchObject({ outcome: 'failed', error: { resultCode: 40401 } });
-    expect(of(given[2])).toMatchObject({
-      outcome: 'invalid',
-      attempts: 0,
-      error: expect.any(InvalidInputError),
-    });
-    expect(of(given[3])).toMatchObject({ outcome: 'ok' });
-    expect(server.requests).toHaveLength(3);
-  });
-
   it('get the outcome invalid if they are not rows', async () => {
     const server = await service((response) => ok(response));
     const broken = {
@@ -168,13 +136,6 @@ describe.concurrent('many rows', () => {
     expect(await outcomes).toEqual(
       new Map(['u0', 'u1'].map((user) => [user, { outcome: 'ok', attempts: expect.any(Number) }])),
     );
-  });
-
-  it('stop when nothing listens at the address', async () => {
-    const server = await tcpServer(() => {});
-    await server.close();
-    const run = outcomesOf(rows(1000), optionsFor(server.url));
-    await expect(run).rejects.toBeInstanceOf(NoAnswerError);
   });
 
   it('all wait for the Retry-After of the service', async () => {
