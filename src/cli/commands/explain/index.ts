@@ -29,18 +29,18 @@ export const declareExplain = command({
     words: string[],
   ) => {
     const table = await tableOf(context, options);
+    const shown = isTable ? inWords : explain;
     if (words.length > 0) {
       const text = words.join(' ');
       const code = codeIn(text, table);
-      if (code !== undefined) return print(explain(code, table));
+      if (code !== undefined) return print(shown(code, table));
       const ownCode = codeIn(text, ownResultCodes);
       if (ownCode === undefined) throw notInTable(text);
       await printMessage(io, `${ownCode} is not a code of the platform: "userinfo serve" has it`);
-      return print(explain(ownCode, ownResultCodes));
+      return print(shown(ownCode, ownResultCodes));
     }
-    const all = [...table.keys()].map((code) => explain(code, table));
-    if (!isTable) return print(all);
-    await print(all.map(({ code, msg, fix, try_again }) => ({ code, msg, fix, try_again })));
+    const rowOf = isTable ? shortRow : explain;
+    await print([...table.keys()].map((code) => rowOf(code, table)));
   },
 });
 
@@ -89,6 +89,24 @@ function explain(code: number, table: ResultCodeTable) {
   return withoutUndefined(explanation);
 }
 
+/** The same for a person. */
+function inWords(code: number, table: ResultCodeTable) {
+  const { fix, hint, try_again, ...rest } = explain(code, table);
+  const { retry } = table.get(code) as ResultCodeEntry;
+  return {
+    ...rest,
+    'who can fix it': fix,
+    'what to do': hint,
+    'try again': tryAgainInWords[retry],
+  };
+}
+
+/** What the table of all codes says of one. */
+function shortRow(code: number, table: ResultCodeTable) {
+  const { meaning, http_status, 'what to do': hint, ...short } = inWords(code, table);
+  return short;
+}
+
 const repeatable = endpoints
   .filter((endpoint) => endpoint.repeatable)
   .map(({ operation }) => operation);
@@ -98,4 +116,11 @@ const tryAgain: Readonly<Record<ResultCodeEntry['retry'], string>> = {
   later: 'any',
   repeatable: repeatable.join(','),
   never: 'none',
+};
+
+const tryAgainInWords: Readonly<Record<ResultCodeEntry['retry'], string>> = {
+  always: 'yes',
+  later: 'yes, after a pause',
+  repeatable: `only a ${repeatable.join(', ')}`,
+  never: 'no',
 };

@@ -13,8 +13,8 @@ describe('explain', () => {
     const { status, stdout, stderr } = await machine.run(['explain', '40102']);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/│ meaning +│ The service computes another app_sign/);
-    expect(stdout).toMatch(/│ fix +│ caller/);
-    expect(stdout).toMatch(/│ try_again +│ none /);
+    expect(stdout).toMatch(/│ who can fix it +│ caller/);
+    expect(stdout).toMatch(/│ try again +│ no /);
     const json = await machine.run(['explain', '42901', '--json']);
     expect(JSON.parse(json.stdout)).toMatchObject({
       code: 42901,
