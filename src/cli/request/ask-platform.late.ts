@@ -154,7 +154,7 @@ function assumptions(
     );
   if (operation === 'passback')
     sentences.push(
-      'That union_id is signed as primary_key is an assumption, until the first passback by it.',
+      'Passbacks by union_id are not tried: they are assumed to be signed like those by primary_key.',
     );
   return sentences.length === 0 ? {} : { next: sentences.join(' ') };
 }

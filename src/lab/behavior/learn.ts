@@ -126,7 +126,10 @@ function findStatus(refusals: readonly Refusal[]): Finding<Platform['http_status
   const statuses = ofPlatform(refusals).map(({ answer }) => answer.httpStatus);
   if (statuses.length === 0) return unsettled('no refusal shows its meaning');
   const isUsually200 = 2 * statuses.filter((status) => status === 200).length > statuses.length;
-  return settled(isUsually200 ? 200 : 'by-code', [...new Set(statuses)].toSorted().join(', '));
+  return settled(
+    isUsually200 ? 200 : 'by-code',
+    `HTTP ${[...new Set(statuses)].toSorted().join(', ')} in refusals`,
+  );
 }
 
 function findCodes(

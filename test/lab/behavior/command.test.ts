@@ -100,7 +100,7 @@ it('learns by refused reads alone, and says what it cannot know', async () => {
     { ...ofRefusals, what: '"data" of a refusal is missing, not an object', answers: 4 },
   ]);
   expect(JSON.parse(done.stdout).verdict).toBe(
-    '12 of 12 refusals differ from this project; 6 of 17 points are known',
+    '12 of 12 refusals differ from those of "userinfo serve"; 6 of 17 open points are settled',
   );
   expect(JSON.parse(done.stdout).unseen).toContain('noSuchUser');
   // No passback, and no code that was issued.
@@ -139,7 +139,9 @@ it('describes the platform rightly with a test user, in a file and in the profil
   const learned = JSON.parse(readFileSync(join(machine.folder, 'learned.json'), 'utf8'));
   expect({ ...learned, signing }).toEqual(operatorsFile);
   const lines = done.stdout.split('\n');
-  expect(lines[0]).toBe('16 of 16 refusals differ from this project; 15 of 17 points are known');
+  expect(lines[0]).toBe(
+    '16 of 16 refusals differ from those of "userinfo serve"; 15 of 17 open points are settled',
+  );
   expect(done.stdout).toMatch(/│ a wrong sign +│ 40103, HTTP 401 │ 1003 "sign error", HTTP 200/);
   expect(done.stdout).toMatch(/│ absent +│ "omit" +│ "null": null in a read by names/);
   expect(done.stdout).toMatch(/│ unknown_user +│ asking could create a user/);
@@ -385,7 +387,9 @@ it('takes no ID in a text for a limit', async () => {
   const done = await probe('-p', 'php', '--json');
   const { doubts, verdict } = JSON.parse(done.stdout);
   expect(doubts).toEqual([]);
-  expect(verdict).toBe('12 of 12 refusals differ from this project; 6 of 17 points are known');
+  expect(verdict).toBe(
+    '12 of 12 refusals differ from those of "userinfo serve"; 6 of 17 open points are settled',
+  );
 });
 
 it('does not replace a file that appears meanwhile', async () => {

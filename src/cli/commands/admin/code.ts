@@ -115,7 +115,7 @@ async function unknownTenant(store: Admin, tenantCode: string): Promise<InvalidI
   const tenants = new Set<string>();
   for await (const app of store.listApps()) tenants.add(app.tenant_code);
   if (tenants.has(tenantCode)) return null;
-  return new InvalidInputError(`no app is of the tenant ${quoteName(tenantCode)}`, {
+  return new InvalidInputError(`no app belongs to the tenant ${quoteName(tenantCode)}`, {
     hint: 'The apps, with their tenants, are listed by:',
     commands: ['userinfo admin app list'],
   });

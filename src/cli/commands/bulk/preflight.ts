@@ -159,8 +159,8 @@ class Repeats {
     if (this.#rows === 0) return null;
     const lines = `line ${this.#line}${this.#rows > 1 ? ', …' : ''}`;
     if (writes)
-      return `${formatRows(this.#rows)} for a user of an earlier row (${lines}): the last one counts`;
-    return `${formatRows(this.#rows)} with the code of an earlier row (${lines}): a code works once`;
+      return `in ${formatRows(this.#rows)} the user is that of an earlier row (${lines}): the last row counts`;
+    return `in ${formatRows(this.#rows)} the code is that of an earlier row (${lines}): a code works once`;
   }
 }
 

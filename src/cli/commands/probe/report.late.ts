@@ -68,13 +68,13 @@ function platformOf({ fields }: Learned, used: Platform): Platform {
   return { ...platform, result_codes: withUnseen(result_codes, used.result_codes) };
 }
 
-/** `2 of 15 refusals differ from this project; 9 of 17 points are known` */
+/** `2 of 15 refusals differ from those of "userinfo serve"; 9 of 17 open points are settled` */
 export function verdictOf({ learned: { refusals, points } }: ProbeResult): string {
   const clear = clearOf(refusals);
   const different = clear.filter((refusal) => !isOwn(refusal));
   const foundPoints = points.filter(({ isFound }) => isFound);
-  const refused = `${different.length} of ${clear.length} refusals differ from this project`;
-  return `${refused}; ${foundPoints.length} of ${points.length} points are known`;
+  const refused = `${different.length} of ${clear.length} refusals differ from those of "userinfo serve"`;
+  return `${refused}; ${foundPoints.length} of ${points.length} open points are settled`;
 }
 
 /** Reasons why something may be wrong, or was not asked. */
@@ -236,13 +236,13 @@ export function probeTables(
       .map(refusalRow),
     'points that differ': points.filter(isShown).map((point) => pointRow(point, fields)),
     'not known': unknown.map(({ field, detail: why }) => ({ field, why })),
-    'fixed rules that it breaks': breaks.map(({ section, what, answers }) => ({
+    'rules of the contract that the platform breaks': breaks.map(({ section, what, answers }) => ({
       '§': section,
       answer: what,
       times: answers,
     })),
     'what a service with this file answers otherwise': differences.map((request) => ({ request })),
-    'not seen, answered by such a service with the codes of this project': unseenMeanings(refusals),
+    'not seen: a service with this file has its own code': unseenMeanings(refusals),
   };
   return Object.fromEntries(Object.entries(tables).filter(([, rows]) => rows.length > 0));
 }

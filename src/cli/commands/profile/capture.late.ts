@@ -225,7 +225,7 @@ export async function completeProfile(
   const missing = signatureNames.find((signature) => candidates[signature].length === 0);
   if (missing !== undefined) {
     for (const warning of secretDoubts(secret, profile.app_key)) await warn(io, warning);
-    const message = `no usual rule gives the ${missing} of the requests`;
+    const message = `no rule was found for the ${missing} of the requests`;
     throw notFound(context.args, message, capture, profile);
   }
   const rules = likeliestOf(candidates);
@@ -418,8 +418,7 @@ async function storeSettled(
   const changed = signatureNames.filter((signature) => rules[signature] !== stored[signature]);
   if (changed.length === 0) return;
   await saveSigners(context, name, rules);
-  const decided = `By ${requests} requests the platform decided for other rules`;
-  await printMessage(io, `${decided}, which are stored:`);
+  await printMessage(io, `${requests} requests showed that other rules are right. Stored:`);
   for (const signature of changed) {
     const rule = rules[signature];
     if (rule !== undefined) await printMessage(io, `  ${signature}: ${describeRecipe(rule)}`);

@@ -54,6 +54,6 @@ it('issues a code to the user of each row, and names the rows without a user', a
     expect(await issue(args)).toMatchObject({ status: 2, stdout: '', stderr });
   }
   const mistyped = await admin(['code', 'issue', '--tenant-code', 'amce', '--union-id', 'u1']);
-  expect(mistyped.stderr).toContain('no app is of the tenant "amce"');
+  expect(mistyped.stderr).toContain('no app belongs to the tenant "amce"');
   expect(mistyped.status).toBe(2);
 });

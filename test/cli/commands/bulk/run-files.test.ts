@@ -501,7 +501,9 @@ describe('the codes of a read', () => {
   it('are warned of where one stands twice', async () => {
     writeFileSync(path('twice.csv'), 'code\nc1\nc2\nc1\n');
     const { stderr } = await readCodes('twice.csv', '--dry-run');
-    expect(stderr).toContain('1 row with the code of an earlier row (line 4): a code works once');
+    expect(stderr).toContain(
+      'in 1 row the code is that of an earlier row (line 4): a code works once',
+    );
   });
 });
 

@@ -297,7 +297,7 @@ describe('profile add --from', () => {
     const captured = file('captured.txt', `curl '${request({}, 'another-secret')}'`);
     const done = await add(captured, '--yes');
     expect([done.status, received]).toEqual([4, []]);
-    expect(done.stderr).toContain('no usual rule gives the sign of the requests');
+    expect(done.stderr).toContain('no rule was found for the sign of the requests');
     expect(done.stderr).toContain('Nothing was stored. A wrong app secret is the likeliest cause');
     const lines = done.stderr.matchAll(/^ {2}(userinfo profile add .*)$/gm);
     const [again = '', line = ''] = Array.from(lines, ([, command = '']) => command);
