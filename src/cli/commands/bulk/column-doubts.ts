@@ -37,13 +37,16 @@ export class ColumnDoubts {
   }
 
   #addValue(line: number, column: string, value: FlatValue): void {
-    const isId = this.#operation.ids.includes(column);
+    const { ids, endpoint } = this.#operation;
+    if (ids.includes(column)) {
+      const id = identifyingText(value);
+      if (id === null) return;
+      for (const doubt of doubtsAbout(id, 'id', [column])) this.#count(column, doubt, line);
+      return;
+    }
     // The other columns of a read are not sent.
-    if (!isId && !this.#operation.endpoint.writes) return;
-    const text = isId ? identifyingText(value) : value;
-    if (typeof text !== 'string') return;
-    const doubts = isId ? doubtsAbout(text, 'id', [column]) : doubtsAbout(text, 'value');
-    for (const doubt of doubts) this.#count(column, doubt, line);
+    if (!endpoint.writes || typeof value !== 'string') return;
+    for (const doubt of doubtsAbout(value, 'value')) this.#count(column, doubt, line);
   }
 
   #count(column: string, doubt: string, line: number): void {
@@ -59,14 +62,12 @@ export class ColumnDoubts {
    */
   texts(prefix: string | null): DoubtfulText[] {
     const keys = this.#operation.userInfoKeys(this.names).filter((key) => !this.#meant.has(key));
-    const rows = isResultLine(this.names)
-      ? [{ what: 'the rows', why: 'are the outcomes of another run' }]
-      : [];
-    return [
-      ...rows,
-      ...keys.flatMap((key) => keyDoubts('key', key, prefix)),
-      ...[...this.#doubts.values()].map(describeCount),
-    ];
+    const doubts: DoubtfulText[] = [];
+    if (isResultLine(this.names))
+      doubts.push({ what: 'the rows', why: 'are the outcomes of another run' });
+    doubts.push(...keys.flatMap((key) => keyDoubts('key', key, prefix)));
+    doubts.push(...Array.from(this.#doubts.values(), describeCount));
+    return doubts;
   }
 }
 
@@ -80,7 +81,7 @@ interface DoubtCount {
 }
 
 function describeCount({ column, doubt, line, rows }: DoubtCount): DoubtfulText {
-  const where =
-    rows === 1 ? `in line ${line}` : `in ${formatCount(rows)} rows, first in line ${line}`;
-  return { what: quoteName(column), why: `${doubt}, ${where}` };
+  const what = quoteName(column);
+  if (rows === 1) return { what, why: `${doubt}, in line ${line}` };
+  return { what, why: `${doubt}, in ${formatCount(rows)} rows, first in line ${line}` };
 }

@@ -22,6 +22,8 @@ interface Reason {
 
 /** Maximum number of groups: rows with further reasons form one group. */
 const maxGroups = 50;
+/** The key of the group of further reasons. */
+const otherKey = 'other';
 /** Maximum number of lines that a group names. */
 const maxLines = 5;
 
@@ -37,19 +39,26 @@ export class FailureGroups {
   add(outcome: FailureGroup['outcome'], line: number, { code, text, canSucceed }: Reason): void {
     this.rows += 1;
     if (canSucceed) this.retryable += 1;
-    const found = `${outcome} ${code ?? text}`;
-    const isOther = this.#groups.size >= maxGroups && !this.#groups.has(found);
-    const name = isOther ? `${outcome} other` : found;
-    let group = this.#groups.get(name);
-    if (group === undefined) {
-      const reason = code === undefined ? text : `${code} ${text}`;
-      group = { outcome, reason: isOther ? 'other reasons' : reason, rows: 0, lines: [] };
-      this.#groups.set(name, group);
-    }
+    const reason = code === undefined ? text : `${code} ${text}`;
+    const group = this.#groupOf(outcome, String(code ?? text), reason);
     group.rows += 1;
     if (group.lines.length === maxLines && line > (group.lines.at(-1) ?? 0)) return;
     group.lines.push(line);
-    group.lines.sort((one, other) => one - other).splice(maxLines);
+    group.lines.sort((a, b) => a - b).splice(maxLines);
+  }
+
+  /** The group of an outcome and a code or text; beyond `maxGroups`, that of all further ones. */
+  #groupOf(outcome: FailureGroup['outcome'], key: string, reason: string): FailureGroup {
+    const existing = this.#groups.get(`${outcome} ${key}`);
+    if (existing !== undefined) return existing;
+    if (this.#groups.size < maxGroups || key === otherKey)
+      return this.#addGroup(`${outcome} ${key}`, { outcome, reason, rows: 0, lines: [] });
+    return this.#groupOf(outcome, otherKey, 'other reasons');
+  }
+
+  #addGroup(name: string, group: FailureGroup): FailureGroup {
+    this.#groups.set(name, group);
+    return group;
   }
 
   /** Whether all rows failed for one reason. */
@@ -60,6 +69,6 @@ export class FailureGroups {
 
   /** The group with the most rows first. */
   byRows(): FailureGroup[] {
-    return [...this.#groups.values()].sort((one, other) => other.rows - one.rows);
+    return [...this.#groups.values()].sort((a, b) => b.rows - a.rows);
   }
 }

@@ -5,6 +5,7 @@ import { type Endpoint, endpointNamed } from '../../../core/contract/endpoints.j
 import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
 import { identifyingText } from '../../../core/contract/passback.js';
 import { checkUserInfo, type FlatValue, reservedKeys } from '../../../core/contract/user-info.js';
+import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { type ColumnRules, parseTypes } from './source/columns.js';
 import { RunInputError } from './source/input.js';
 import type { FileRow } from './source/rows.js';
@@ -51,9 +52,9 @@ export function requiredText(fields: ReadonlyMap<string, FlatValue>, name: strin
   const value = fields.get(name);
   const text = identifyingText(value);
   if (text !== null) return text;
-  const fault =
-    value === undefined || value === '' || value === null ? 'has no value' : 'is not text';
-  throw new InvalidInputError(`${quoteName(name)} ${fault}`);
+  if (value === undefined || value === '' || value === null)
+    throw new InvalidInputError(`${quoteName(name)} has no value`);
+  throw new InvalidInputError(`${quoteName(name)} is not text`);
 }
 
 /**
@@ -93,37 +94,70 @@ export type UserNaming =
  */
 export function passbackOperation(naming: UserNaming, types?: string): RowOperation {
   const meant = parseTypes(types);
-  const byUnionId = naming.by === 'union_id';
-  const name = byUnionId ? naming.column : naming.key;
-  const primaryKey = byUnionId ? naming.primaryKey : naming.key;
-  const isKey = (key: string) => !byUnionId || key !== name;
-  const ids = primaryKey === undefined ? [name] : [name, primaryKey];
+  const checkIds = (ids: readonly string[], fields: ReadonlyMap<string, FlatValue>) => {
+    for (const id of ids)
+      if (!meant.has(id)) refuseShortened(id, identifyingText(fields.get(id)) ?? '');
+  };
+  return naming.by === 'union_id'
+    ? passbackByUnionId(naming.column, naming.primaryKey, checkIds)
+    : passbackByKey(naming.key, checkIds);
+}
+
+/** Refuses IDs that a spreadsheet damaged. */
+type CheckIds = (ids: readonly string[], fields: ReadonlyMap<string, FlatValue>) => void;
+
+/** A column of union IDs, which is not passed back, names the users. */
+function passbackByUnionId(
+  column: string,
+  primaryKey: string | undefined,
+  checkIds: CheckIds,
+): RowOperation {
+  const isKey = (name: string) => name !== column;
+  const ids = primaryKey === undefined ? [column] : [column, primaryKey];
   return {
     endpoint: endpointNamed.passback,
     columns: {
-      required: name,
+      required: column,
       reserved: reservedKeys.filter(isKey),
-      needsMore: byUnionId,
-      option: byUnionId ? '--union-id-column' : '--primary-key',
-      hint: byUnionId
-        ? 'The first line has to name the columns. Name that of user IDs with --union-id-column, or the key that identifies users with --primary-key.'
-        : 'Name the column that identifies users with --primary-key.',
+      needsMore: true,
+      option: '--union-id-column',
+      hint: 'The first line has to name the columns. Name that of user IDs with --union-id-column, or the key that identifies users with --primary-key.',
     },
-    identity: {
-      ...(byUnionId && { 'union ID column': name }),
-      ...(primaryKey !== undefined && { 'primary key': primaryKey }),
-    },
+    identity: withoutUndefined({ 'union ID column': column, 'primary key': primaryKey }),
     ids,
-    userKey: byUnionId ? 'union_id' : name,
+    userKey: 'union_id',
     userInfoKeys: (names) => [...names].filter(isKey),
-    user: (fields) => requiredText(fields, name),
+    user: (fields) => requiredText(fields, column),
     prepare(fields) {
-      const user = requiredText(fields, name);
-      for (const id of ids)
-        if (!meant.has(id)) refuseShortened(id, identifyingText(fields.get(id)) ?? '');
-      if (byUnionId) fields.delete(name);
-      const target = { ...(byUnionId && { unionId: user }), primaryKey };
-      return { request: passbackRequest(target, () => checkUserInfo(fields)), user };
+      const unionId = requiredText(fields, column);
+      checkIds(ids, fields);
+      fields.delete(column);
+      const target = { unionId, primaryKey };
+      return { request: passbackRequest(target, () => checkUserInfo(fields)), user: unionId };
+    },
+  };
+}
+
+/** One of the values that are passed back names the users. */
+function passbackByKey(primaryKey: string, checkIds: CheckIds): RowOperation {
+  return {
+    endpoint: endpointNamed.passback,
+    columns: {
+      required: primaryKey,
+      reserved: reservedKeys,
+      needsMore: false,
+      option: '--primary-key',
+      hint: 'Name the column that identifies users with --primary-key.',
+    },
+    identity: { 'primary key': primaryKey },
+    ids: [primaryKey],
+    userKey: primaryKey,
+    userInfoKeys: (names) => [...names],
+    user: (fields) => requiredText(fields, primaryKey),
+    prepare(fields) {
+      const user = requiredText(fields, primaryKey);
+      checkIds([primaryKey], fields);
+      return { request: passbackRequest({ primaryKey }, () => checkUserInfo(fields)), user };
     },
   };
 }
@@ -148,11 +182,9 @@ export function readOperation(infoNames: readonly string[], scope?: string): Row
     user: () => null,
     prepare(fields) {
       const code = requiredText(fields, codeColumn);
-      const names = infoNames.length === 0 ? {} : { infoNames };
-      return {
-        request: readRequest({ code, ...names, ...(scope !== undefined && { scope }) }),
-        user: null,
-      };
+      const names = infoNames.length === 0 ? undefined : infoNames;
+      const request = readRequest(withoutUndefined({ code, infoNames: names, scope }));
+      return { request, user: null };
     },
   };
 }

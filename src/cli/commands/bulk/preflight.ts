@@ -31,6 +31,11 @@ const maxFaults = 1_000;
 /** Number of rows that a dry run shows. */
 const sampleSize = 3;
 
+interface SampleRow {
+  readonly line: number;
+  readonly request: PlainRequest;
+}
+
 /** The result of reading a file once, before anything is sent. */
 export interface CheckedFile {
   /** `null` if the rows were not checked. */
@@ -38,7 +43,7 @@ export interface CheckedFile {
   /** The keys that rows would write; none if the rows were not checked. */
   readonly keys: readonly string[];
   /** The requests of the first rows, by their lines. */
-  readonly sample: readonly (readonly [line: number, request: PlainRequest])[];
+  readonly sample: readonly SampleRow[];
   /** SHA-256 of the file, in hex. */
   readonly hash: string;
   readonly digest: InputDigest;
@@ -46,33 +51,34 @@ export interface CheckedFile {
 
 /**
  * Reads a file once before anything is sent, and checks its rows unless `--no-preflight` is given.
- * Asks about doubts. Writes the rows that cannot be sent to `places`.
+ * Asks about doubts. Writes the rows that cannot be sent to `files`.
  *
  * @throws InvalidInputError if it has no rows, or rows that cannot be sent, which are listed; if
  * the answer is no
  */
-export async function checkRows(run: BulkRun, places: RefusedFiles): Promise<CheckedFile> {
+export async function checkRows(run: BulkRun, files: RefusedFiles): Promise<CheckedFile> {
   const { context, io, options, operation, settings, source } = run;
   const { name, size, share } = source.input;
   if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
-  const record = new RefusedRows(operation, places, source.text.encoding === 'utf-8');
-  const isListed = places.results !== null || places.failed !== null;
-  let [rows, faultCount] = [0, 0];
+  const record = new RefusedRows(operation, files, source.text.encoding === 'utf-8');
+  const isListed = files.results !== null || files.failed !== null;
+  let rows = 0;
+  let faultCount = 0;
   let first: InvalidInputError | undefined;
   const faults: string[] = [];
-  const sample: [number, PlainRequest][] = [];
+  const sample: SampleRow[] = [];
   const doubts = new ColumnDoubts(operation, options.types);
   const repeats = new Repeats();
   const invalid = () => `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
   const refused = (message: string, noneLeft: boolean) =>
-    refusal(run, { message, first, failed: places.failed?.path ?? null, noneLeft });
+    refusal(run, { message, first, failed: files.failed?.path ?? null, noneLeft });
   const checkRow = (row: FileRow) => {
     try {
       const fields = row.fields();
       doubts.add(row.line, fields);
       const { request, user } = operation.prepare(fields);
       repeats.add(row.line, user ?? request.parameters.get('code') ?? '');
-      if (sample.length < sampleSize) sample.push([row.line, request]);
+      if (sample.length < sampleSize) sample.push({ line: row.line, request });
     } catch (error) {
       if (!(error instanceof InvalidInputError)) throw error;
       faultCount += 1;
@@ -108,7 +114,7 @@ export async function checkRows(run: BulkRun, places: RefusedFiles): Promise<Che
   if (faultCount > 0) {
     // The command that sends the others checks nothing, and asks nothing.
     await warnOfDoubts(io, doubtfulTexts);
-    for (const path of pathsOf(places))
+    for (const path of pathsOf(files))
       await printMessage(io, `${formatRows(faultCount)} written to ${path}`);
     throw refused(invalid(), options.dryRun === true || faultCount === rows);
   }
@@ -157,10 +163,11 @@ class Repeats {
   /** What is said of them; `null` if there are none. */
   warning(writes: boolean): string | null {
     if (this.#rows === 0) return null;
-    const lines = `line ${this.#line}${this.#rows > 1 ? ', …' : ''}`;
+    const rows = formatRows(this.#rows);
+    const lines = this.#rows > 1 ? `line ${this.#line}, …` : `line ${this.#line}`;
     if (writes)
-      return `in ${formatRows(this.#rows)} the user is that of an earlier row (${lines}): the last row counts`;
-    return `in ${formatRows(this.#rows)} the code is that of an earlier row (${lines}): a code works once`;
+      return `in ${rows} the user is that of an earlier row (${lines}): the last row counts`;
+    return `in ${rows} the code is that of an earlier row (${lines}): a code works once`;
   }
 }
 

@@ -6,8 +6,8 @@ import { announceWait, type Io, printMessage } from '../../io.js';
 import type { RowOperation } from './operations.js';
 import type { BulkOptions, FormatOptions } from './options.js';
 import { type ColumnRules, checkColumns, parseTypes } from './source/columns.js';
-import { parseCsv } from './source/csv.js';
-import { openFile, openStream } from './source/input.js';
+import { type CsvOptions, parseCsv } from './source/csv.js';
+import { type Input, openFile, openStream } from './source/input.js';
 import type { LineBlock } from './source/lines.js';
 import { parseNdjson } from './source/ndjson.js';
 import { formatPart, rowsOfPart } from './source/part.js';
@@ -50,9 +50,9 @@ export async function openRows(
   options: RowOptions,
   columns: ColumnRules,
 ): Promise<OpenedRows> {
-  const { empty = 'drop', part } = options;
+  const { part } = options;
   const name = file.replace(/\.gz$/i, '');
-  const formatName = options.format ?? (/\.(?:ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv');
+  const format = options.format ?? formatOf(name);
   const encoding = findEncoding(options.encoding ?? defaultEncoding);
   const notes = new Set<string>();
   // A file is read twice; a broken stderr ends the command elsewhere.
@@ -60,31 +60,22 @@ export async function openRows(
     if (!notes.has(text)) printMessage(io, text).catch(() => {});
     notes.add(text);
   };
-  let parse: RowSource['parse'] = (blocks) => parseNdjson(refuseArray(blocks, file), note);
-  let identity: OpenedRows['identity'] = { format: formatName, encoding };
   let emptyRows = 0;
-  if (formatName === 'ndjson') refuseForNdjson(options);
-  else {
-    const delimiter = delimiterOf(options.delimiter, name);
-    const types = parseTypes(options.types);
-    const check = (found: readonly string[], line: number) => checkColumns(found, columns, line);
-    const csv = {
-      delimiter,
-      readsDelimiter: options.delimiter === undefined,
-      types,
-      empty,
-      checkColumns: check,
-      note,
-      countEmpty: (rows: number) => {
-        emptyRows = Math.max(emptyRows, rows);
-      },
-    };
+  const countEmpty = (rows: number) => {
+    emptyRows = Math.max(emptyRows, rows);
+  };
+  let parse: RowSource['parse'] = (blocks) => parseNdjson(refuseArray(blocks, file), note);
+  let identity: OpenedRows['identity'] = { format, encoding };
+  if (format === 'ndjson') {
+    refuseForNdjson(options);
+  } else {
+    const csv = { ...csvOptions(options, name, columns), note, countEmpty };
     parse = (blocks) => parseCsv(refuseArray(blocks, file), csv);
     identity = {
       ...identity,
-      delimiter,
-      'handling of empty cells': empty,
-      types: [...types].join(' '),
+      delimiter: csv.delimiter,
+      'handling of empty cells': csv.empty,
+      types: [...csv.types].join(' '),
     };
   }
   if (part !== undefined) {
@@ -92,13 +83,34 @@ export async function openRows(
     parse = (blocks) => rowsOfPart(parseAll(blocks), columns.required, part);
     identity = { ...identity, part: formatPart(part) };
   }
-  if (file === '-')
-    await announceWait(
-      io,
-      formatName === 'csv' ? 'rows, first the header' : 'rows, a JSON object each',
-    );
-  const input = file === '-' ? openStream(io.stdin, 'standard input') : await openFile(file);
+  const input = await openInputOf(io, file, format);
   return { input, text: { encoding }, parse, identity, emptyRows: () => emptyRows };
+}
+
+function formatOf(name: string): 'csv' | 'ndjson' {
+  return /\.(?:ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv';
+}
+
+/** How the CSV of a file, called `name`, is read. */
+function csvOptions(
+  options: RowOptions,
+  name: string,
+  columns: ColumnRules,
+): Omit<CsvOptions, 'note' | 'countEmpty'> {
+  const { empty = 'drop' } = options;
+  return {
+    delimiter: delimiterOf(options.delimiter, name),
+    readsDelimiter: options.delimiter === undefined,
+    types: parseTypes(options.types),
+    empty,
+    checkColumns: (names, line) => checkColumns(names, columns, line),
+  };
+}
+
+async function openInputOf(io: Io, file: string, format: 'csv' | 'ndjson'): Promise<Input> {
+  if (file !== '-') return openFile(file);
+  await announceWait(io, format === 'csv' ? 'rows, first the header' : 'rows, a JSON object each');
+  return openStream(io.stdin, 'standard input');
 }
 
 /** @throws InvalidInputError for a JSON array, which would have to be in memory as a whole */
@@ -107,24 +119,25 @@ async function* refuseArray(
   path: string,
 ): AsyncGenerator<LineBlock> {
   for await (const block of blocks) {
-    if (
-      block.firstLine === 1 &&
-      /^\s*\[\s*(?:\{\s*"|$)/.test(block.bytes.subarray(0, 1000).toString())
-    ) {
-      const file = path === '-' ? 'rows.json' : path;
-      const lines = `${file.replace(/\.(?:json|csv|ndjson|jsonl)$/i, '')}.rows.ndjson`;
-      throw new InvalidInputError('the input is a JSON array, not a row on each line', {
-        hint: 'Convert it, then give the new file:',
-        commands: [`jq -c '.[]' ${quoteWhereNeeded(file)} > ${quoteWhereNeeded(lines)}`],
-      });
-    }
+    const start = block.bytes.subarray(0, 1000).toString();
+    if (block.firstLine === 1 && /^\s*\[\s*(?:\{\s*"|$)/.test(start)) throw jsonArray(path);
     yield block;
   }
 }
 
-function delimiterOf(given: string | undefined, name: string): string {
-  if (given === undefined) return /\.tsv$/i.test(name) ? '\t' : ',';
-  const delimiter = given.replaceAll('\\t', '\t');
+function jsonArray(path: string): InvalidInputError {
+  const file = path === '-' ? 'rows.json' : path;
+  const lines = `${file.replace(/\.(?:json|csv|ndjson|jsonl)$/i, '')}.rows.ndjson`;
+  return new InvalidInputError('the input is a JSON array, not a row on each line', {
+    hint: 'Convert it, then give the new file:',
+    commands: [`jq -c '.[]' ${quoteWhereNeeded(file)} > ${quoteWhereNeeded(lines)}`],
+  });
+}
+
+/** The delimiter of the option, else the one that the name of the file says. */
+function delimiterOf(option: string | undefined, name: string): string {
+  if (option === undefined) return /\.tsv$/i.test(name) ? '\t' : ',';
+  const delimiter = option.replaceAll('\\t', '\t');
   if (delimiter !== '' && !/["\r\n]/.test(delimiter)) return delimiter;
   throw new InvalidInputError('the delimiter is empty, or holds a quote or a line break');
 }
@@ -132,9 +145,9 @@ function delimiterOf(given: string | undefined, name: string): string {
 function refuseForNdjson(options: RowOptions): void {
   // `--types KEY:text` says of a key of NDJSON, too, that it is meant.
   const isAllText = [...parseTypes(options.types).values()].every((type) => type === 'text');
-  const lost = (['delimiter', 'types', 'empty'] as const).find(
+  const useless = (['delimiter', 'types', 'empty'] as const).find(
     (name) => options[name] !== undefined && !(name === 'types' && isAllText),
   );
-  if (lost === undefined) return;
-  throw new InvalidInputError(`--${lost} is for CSV: NDJSON says all of that itself`);
+  if (useless === undefined) return;
+  throw new InvalidInputError(`--${useless} is for CSV: NDJSON says all of that itself`);
 }

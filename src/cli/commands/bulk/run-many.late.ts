@@ -1,8 +1,10 @@
 import { NoAnswerError, RejectedError } from '../../../client/call/errors.js';
 import { showParameter } from '../../../client/call/hooks.js';
+import type { PlainRequest } from '../../../client/call/request.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import { parseInfoNames } from '../../../core/contract/info-names.js';
 import { maskGivenName } from '../../../core/contract/masking.js';
+import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import type { Invocation } from '../../command.js';
 import { exitStatus } from '../../exit-status.js';
 import { printMessage } from '../../io.js';
@@ -15,7 +17,7 @@ import { explainFailure } from '../../request/explain-failure.late.js';
 import { revealAdvice } from '../../request/preview.js';
 import { ColumnDoubts } from './column-doubts.js';
 import { FileRun, type RunReport } from './file-run.js';
-import { requireOurs } from './files/failed-file.js';
+import { type ReplaceableFile, requireOurs } from './files/failed-file.js';
 import { openResults, type RunRecord } from './files/recorder.js';
 import { requireNoResults } from './files/refused-rows.js';
 import { RunFiles, type RunPaths, type RunStart, refuseUnusable } from './files/run-files.js';
@@ -52,11 +54,8 @@ export async function passbackMany(
   invocation: Invocation<BulkPassbackOptions>,
   file: string,
 ): Promise<void> {
-  await runMany(
-    invocation,
-    file,
-    passbackOperation(userNaming(invocation.options), invocation.options.types),
-  );
+  const { options } = invocation;
+  await runMany(invocation, file, passbackOperation(userNaming(options), options.types));
 }
 
 /** The columns by which the rows of a passback name their users. */
@@ -88,7 +87,8 @@ async function withRows<T>(
       await source.input.close();
     }
   } catch (error) {
-    throw error instanceof RunInputError ? withCommand(error, invocation) : error;
+    if (error instanceof RunInputError) throw withCommand(error, invocation);
+    throw error;
   }
 }
 
@@ -122,20 +122,25 @@ async function runDry(run: BulkRun): Promise<void> {
   refuseUnusable({ results, failed }, input);
   const release = await lockFiles([results, failed], takeOver);
   try {
-    const place = failed === undefined ? null : { path: failed, ours: [] };
+    const failedFile = newFailedFile(failed);
     if (results !== undefined) requireNoResults(results);
-    if (place !== null) requireOurs(place);
-    await reportDryRun(run, await checkRows(run, { results: results ?? null, failed: place }));
+    if (failedFile !== null) requireOurs(failedFile);
+    const files = { results: results ?? null, failed: failedFile };
+    await reportDryRun(run, await checkRows(run, files));
   } finally {
     release();
   }
 }
 
+/** The file of `--failed` where no earlier part of the run can have written it. */
+function newFailedFile(path: string | undefined): ReplaceableFile | null {
+  return path === undefined ? null : { path, ours: [] };
+}
+
 async function runFile(run: BulkRun): Promise<void> {
   const { io, options, operation, settings, source } = run;
   const paths = pathsOf(run);
-  const start: RunStart = options.resume ? 'resume' : options.restart ? 'restart' : 'new';
-  const files = new RunFiles(paths, start, operation, options.takeOver);
+  const files = new RunFiles(paths, startOf(options), operation, options.takeOver);
   try {
     await files.claim();
     const { rows, hash, digest, keys } = await checkRows(run, {
@@ -161,6 +166,11 @@ async function runFile(run: BulkRun): Promise<void> {
   }
 }
 
+function startOf({ resume, restart }: BulkOptions): RunStart {
+  if (resume) return 'resume';
+  return restart ? 'restart' : 'new';
+}
+
 /** @throws InvalidInputError if two of the files are the same */
 function pathsOf({ file, options }: BulkRun): RunPaths {
   const { results, failed, part } = options;
@@ -176,9 +186,9 @@ function pathsOf({ file, options }: BulkRun): RunPaths {
 
 async function runStream(run: BulkRun): Promise<void> {
   const { io, options } = run;
-  const lost = (['resume', 'restart'] as const).find((name) => options[name] !== undefined);
-  if (lost !== undefined) {
-    throw new InvalidInputError(`a run over a stream cannot be resumed: leave --${lost} out`, {
+  const useless = (['resume', 'restart'] as const).find((name) => options[name] !== undefined);
+  if (useless !== undefined) {
+    throw new InvalidInputError(`a run over a stream cannot be resumed: leave --${useless} out`, {
       hint: 'Save the rows to a file first; then a run can be stopped at any time.',
     });
   }
@@ -186,14 +196,10 @@ async function runStream(run: BulkRun): Promise<void> {
   refuseUnusable({ results, failed: failedPath });
   const release = await lockFiles([results, failedPath], takeOver);
   try {
-    const failed = failedPath === undefined ? null : { path: failedPath, ours: [] };
+    const failed = newFailedFile(failedPath);
     if (failed !== null) requireOurs(failed);
-    await confirmDoubts(
-      run.context,
-      runDoubts(run),
-      'Send the rows as they are?',
-      options.yes === true,
-    );
+    const isAnswered = options.yes === true;
+    await confirmDoubts(run.context, runDoubts(run), 'Send the rows as they are?', isAnswered);
     await confirmWrite(run, 'the rows of a stream');
     // Rows without a line in the results were sent.
     if (io.closed !== undefined) io.closed.status = exitStatus.interrupted;
@@ -219,17 +225,18 @@ async function confirmWrite(
 ): Promise<void> {
   const { environment, profile, base_url } = settings;
   if (!operation.endpoint.writes || environment.value !== 'production' || options.yes) return;
-  const { host } = new URL(base_url.value);
-  const [name, what] = profile === null ? [host, 'the host'] : [profile, 'the profile'];
+  const production = describeProduction(settings);
   if (!prompt.possible) {
     throw new InvalidInputError(
-      `writing ${rows} to ${describeProduction(settings)} needs a confirmation, and there is no terminal`,
+      `writing ${rows} to ${production} needs a confirmation, and there is no terminal`,
       { hint: 'Add --yes to confirm in advance.' },
     );
   }
   const values = keys.length === 0 ? rows : `${listKeys(keys)} of ${rows}`;
-  await printMessage(io, `about to write ${values} to ${describeProduction(settings)}`);
-  const answer = await prompt.text(`To continue, type the name of ${what}, ${name}:`);
+  await printMessage(io, `about to write ${values} to ${production}`);
+  const name = profile ?? new URL(base_url.value).host;
+  const kind = profile === null ? 'host' : 'profile';
+  const answer = await prompt.text(`To continue, type the name of the ${kind}, ${name}:`);
   if (answer.trim() !== name) throw new InvalidInputError(`the answer was not ${name}`);
 }
 
@@ -238,38 +245,46 @@ async function confirmWrite(
  * --reveal is given.
  */
 async function reportDryRun(
-  { io, isTable, print, options: { reveal }, operation: { endpoint }, settings, source }: BulkRun,
-  { rows, keys: names, sample, hash: sha256 }: CheckedFile,
+  { io, isTable, print, options, operation, settings, source }: BulkRun,
+  checked: CheckedFile,
 ): Promise<void> {
-  const keys = reveal ? names : names.map(maskGivenName);
+  const { reveal = false } = options;
+  const keys = reveal ? checked.keys : checked.keys.map(maskGivenName);
+  const sample = checked.sample.map(({ line, request }) => ({
+    line,
+    ...shownParameters(request, reveal),
+  }));
+  const rows = checked.rows ?? 0;
   const { host } = new URL(settings.base_url.value);
   const environment = settings.environment.value;
-  const shown = sample.map(([line, { parameters }]) => {
-    const show = ([key, value]: [string, string]) => [
-      key,
-      reveal ? value : showParameter(key, value, maskGivenName),
-    ];
-    return { line, ...Object.fromEntries([...parameters].map(show)) };
-  });
-  await printMessage(
-    io,
-    `dry run: ${endpoint.operation} of ${formatRows(rows ?? 0)} would go to ${host}, ${environment}`,
-  );
+  const name = operation.endpoint.operation;
+  const effect = `${name} of ${formatRows(rows)} would go to ${host}, ${environment}`;
+  await printMessage(io, `dry run: ${effect}`);
   const emptyRows = source.emptyRows();
   if (emptyRows > 0) await printMessage(io, formatEmptyRows(emptyRows));
   if (keys.length > 0) await printMessage(io, `keys: ${listKeys(keys)}`);
-  const summary = {
+  const summary = withoutUndefined({
     dry_run: true,
-    operation: endpoint.operation,
-    rows: rows ?? 0,
-    ...(emptyRows > 0 ? { empty_rows: emptyRows } : {}),
+    operation: name,
+    rows,
+    empty_rows: emptyRows || undefined,
     keys,
     host,
     environment,
-    sha256,
-  };
-  await print(isTable ? shown : { ...summary, sample: shown });
+    sha256: checked.hash,
+    sample,
+  });
+  await print(isTable ? sample : summary);
   if (!reveal) await printMessage(io, revealAdvice);
+}
+
+function shownParameters({ parameters }: PlainRequest, reveal: boolean): object {
+  if (reveal) return Object.fromEntries(parameters);
+  const masked = Array.from(parameters, ([name, value]) => [
+    name,
+    showParameter(name, value, maskGivenName),
+  ]);
+  return Object.fromEntries(masked);
 }
 
 /**
@@ -299,9 +314,8 @@ async function execute(
     stop = () => {
       if (io.stderr.isTTY) io.stderr.write('\r\u001b[K'); // the bar, and ^C
       run.stop();
-      const stopping =
-        'stopping: waiting for the answers to what was sent; Ctrl-C once more stops at once';
-      printMessage(io, stopping).catch(() => {}); // a broken stderr ends the command elsewhere
+      // A broken stderr ends the command elsewhere.
+      printMessage(io, stopping).catch(() => {});
     };
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
@@ -328,5 +342,9 @@ async function execute(
   const error = await reportRun({ ...bulkRun, report, paths, total });
   if (error === null) return;
   const isCall = error instanceof RejectedError || error instanceof NoAnswerError;
-  throw isCall ? explainFailure(error, settings, operation.endpoint.operation) : error;
+  if (isCall) throw explainFailure(error, settings, operation.endpoint.operation);
+  throw error;
 }
+
+const stopping =
+  'stopping: waiting for the answers to what was sent; Ctrl-C once more stops at once';

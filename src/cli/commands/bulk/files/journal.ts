@@ -42,7 +42,8 @@ export function appendRecord(journal: AppendFile, record: JournalRecord): void {
  */
 function parseRecord(line: string, before: number): JournalRecord | null {
   const json = line.slice(9);
-  return line.slice(0, 9) === `${checksum(json, before)} ` ? JSON.parse(json) : null;
+  if (line.slice(0, 9) !== `${checksum(json, before)} `) return null;
+  return JSON.parse(json);
 }
 
 function checksum(json: string, before: number): string {
@@ -79,11 +80,8 @@ export function appendResults(
   journal.requireUntouched();
   results.sync();
   const { size, crc } = results;
-  appendRecord(journal, {
-    record: 'results',
-    results: { size, crc },
-    ...(unknown.length > 0 && { unknown }),
-  });
+  const record = { record: 'results', results: { size, crc } } as const;
+  appendRecord(journal, unknown.length === 0 ? record : { ...record, unknown });
 }
 
 /** The reliable contents of a journal. */
@@ -126,8 +124,8 @@ export async function readJournal(journal: AppendFile): Promise<ReadJournal | nu
     if (kept.size === 0 && !isDamaged && isTornRun(torn)) return null;
     throw noJournal(journal.path);
   }
-  const tail = isDamaged ? 'damaged' : end < journal.foundSize ? 'zeros' : 'torn';
-  return { ...kept, state, tail };
+  if (isDamaged) return { ...kept, state, tail: 'damaged' };
+  return { ...kept, state, tail: end < journal.foundSize ? 'zeros' : 'torn' };
 }
 
 function noJournal(path: string): InvalidInputError {

@@ -44,8 +44,9 @@ export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): 
   if (outcome === 'ok') {
     const { answer } = result;
     const { envelope, requestId } = answer;
-    const data = keepsData ? receivedMember({ answer, body: undefined }) : '';
-    return `${head},"code":${envelope.code},"msg":${shortText(envelope.msg)}${idMember(requestId)}${data}`;
+    const verdict = `${head},"code":${envelope.code},"msg":${shortText(envelope.msg)}`;
+    const line = `${verdict}${idMember(requestId)}`;
+    return keepsData ? `${line}${receivedMember({ answer, body: undefined })}` : line;
   }
   const { error } = result;
   if (error instanceof RejectedError) {
@@ -54,8 +55,9 @@ export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): 
   }
   const text = `${head},"error":${JSON.stringify(error.message)}`;
   if (!(error instanceof NoAnswerError)) return text;
+  const line = `${text}${idMember(error.requestId)}`;
   // The read may have used the code up: keep what came with it.
-  return `${text}${idMember(error.requestId)}${keepsData ? receivedMember(error) : ''}`;
+  return keepsData ? `${line}${receivedMember(error)}` : line;
 }
 
 function idMember(requestId: string | undefined): string {

@@ -19,9 +19,8 @@ export function parseTypes(text: string | undefined): Map<string, CellType> {
   const types = new Map<string, CellType>();
   if (text === undefined) return types;
   for (const part of text.split(',')) {
-    const at = part.lastIndexOf(':');
-    const [column, name] = [part.slice(0, Math.max(0, at)), part.slice(at + 1)];
-    const type = cellTypes.find((known) => known === name);
+    const [, column = '', typeName] = /^(.*):(.*)$/s.exec(part) ?? [];
+    const type = cellTypes.find((name) => name === typeName);
     if (column === '' || type === undefined) {
       throw new InvalidInputError(`${quoteName(part)} is not a column and its type`, {
         hint: `Write --types age:number,vip:boolean; a type is ${cellTypes.join(', ')}.`,
@@ -112,21 +111,23 @@ export function checkColumns(columns: readonly string[], rules: ColumnRules, lin
   }
   if (!seen.has(rules.required)) throw missingColumn(columns, rules, line, show);
   const reserved = rules.reserved.find((name) => seen.has(name));
-  if (reserved !== undefined) {
-    const hint =
-      reserved === 'union_id'
-        ? 'It names the users if neither --primary-key nor --union-id-column is given. Or leave the column out.'
-        : 'Rename the column, or leave it out.';
-    throw new InvalidInputError(
-      `line ${line}: the column name ${quoteName(reserved)} is reserved and cannot be passed back`,
-      { hint },
-    );
-  }
+  if (reserved !== undefined) throw reservedColumn(reserved, line);
   if (rules.needsMore && columns.length === 1) {
     throw new InvalidInputError(`line ${line}: there is no column to pass back`, {
       hint: rules.hint,
     });
   }
+}
+
+function reservedColumn(name: string, line: number): InvalidInputError {
+  let hint = 'Rename the column, or leave it out.';
+  if (name === 'union_id')
+    hint =
+      'It names the users if neither --primary-key nor --union-id-column is given. Or leave the column out.';
+  return new InvalidInputError(
+    `line ${line}: the column name ${quoteName(name)} is reserved and cannot be passed back`,
+    { hint },
+  );
 }
 
 function missingColumn(
@@ -140,21 +141,15 @@ function missingColumn(
     return new InvalidInputError(`line ${line}: this is a table for people to read, not CSV`, {
       hint: 'Export it as CSV, as psql --csv does.',
     });
-  const delimiter =
-    columns.length === 1
-      ? delimiters.find((one) => only.includes(one) && !only.startsWith(one))
-      : undefined;
-  if (delimiter !== undefined) {
-    const message = `line ${line}: there is one column, ${show(only.slice(0, 60))}: the delimiter does not seem to be the right one`;
-    return new RunInputError(
-      message,
-      'Name the delimiter:',
-      '--delimiter',
-      delimiter.replace('\t', '\\t'),
-    );
+  const delimiter = delimiters.find((text) => only.includes(text) && !only.startsWith(text));
+  if (columns.length === 1 && delimiter !== undefined) {
+    const column = `line ${line}: there is one column, ${show(only.slice(0, 60))}`;
+    const message = `${column}: the delimiter does not seem to be the right one`;
+    const shown = delimiter.replace('\t', '\\t');
+    return new RunInputError(message, 'Name the delimiter:', '--delimiter', shown);
   }
-  const found = columns.slice(0, 8).map(show).join(', ');
-  const message = `line ${line}: no column is named ${quoteName(required)}; found ${found}`;
+  const names = columns.slice(0, 8).map(show).join(', ');
+  const message = `line ${line}: no column is named ${quoteName(required)}; found ${names}`;
   const bare = (name: string) => name.toLowerCase().replace(/[\s_-]/g, '');
   const likely =
     columns.find((name) => bare(name) === bare(required)) ??

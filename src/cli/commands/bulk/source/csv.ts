@@ -28,12 +28,13 @@ async function* cutBatches(blocks: AsyncIterable<LineBlock>): AsyncGenerator<Buf
   let isOpen = false;
   for await (const { bytes } of blocks) {
     const lastNewline = bytes.lastIndexOf(newline);
-    for (let at = 0; at < bytes.length; ) {
-      const least = at + batchBytes;
+    let start = 0;
+    while (start < bytes.length) {
+      const least = start + batchBytes;
       const ending = least <= lastNewline ? newline : carriageReturn;
       const end = bytes.indexOf(ending, least) + 1 || bytes.length;
-      const part = bytes.subarray(at, end);
-      at = end;
+      const part = bytes.subarray(start, end);
+      start = end;
       parts.push(part);
       length += part.length;
       if (countBytes(part, quote) % 2 === 1) isOpen = !isOpen;
@@ -47,7 +48,8 @@ async function* cutBatches(blocks: AsyncIterable<LineBlock>): AsyncGenerator<Buf
 }
 
 function countLineEnds(cell: string): number {
-  return cell.includes('\n') || cell.includes('\r') ? (cell.match(lineEnd)?.length ?? 0) : 0;
+  if (!cell.includes('\n') && !cell.includes('\r')) return 0;
+  return cell.match(lineEnd)?.length ?? 0;
 }
 
 /**
@@ -76,8 +78,8 @@ function parseRecords(
   } catch (error) {
     const { code, records } = error as CsvError & { readonly records?: unknown };
     if (typeof code !== 'string') throw error;
-    const valid =
-      typeof records === 'number' && records > 0 ? parse(bytes, { ...options, to: records }) : [];
+    const hasValid = typeof records === 'number' && records > 0;
+    const valid = hasValid ? parse(bytes, { ...options, to: records }) : [];
     return { records: valid, error: error as CsvError };
   }
 }
@@ -137,7 +139,7 @@ interface Table extends CsvOptions {
    * The index of the column of reasons in the file, which is none of `columns`; -1 if there is
    * none.
    */
-  readonly reasonAt: number;
+  readonly reasonIndex: number;
   /** As they are written; those without a name are at the end, and their cells are empty. */
   readonly columns: readonly string[];
   /** The type of each column; undefined if none is given. */
@@ -161,10 +163,10 @@ export class CsvRow implements FileRow {
     const { columns, columnTypes, empty } = this.#table;
     const { cells } = this;
     if (cells.length !== columns.length) {
-      throw new InvalidInputError(
-        `the row has ${cells.length === 1 ? '1 cell' : `${cells.length} cells`}, the header ${columns.length}`,
-        { hint: 'Put a cell that holds the delimiter, a quote or a line break in double quotes.' },
-      );
+      const count = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
+      throw new InvalidInputError(`the row has ${count}, the header ${columns.length}`, {
+        hint: 'Put a cell that holds the delimiter, a quote or a line break in double quotes.',
+      });
     }
     const fields = new Map<string, FlatValue>();
     for (const [index, column] of columns.entries()) {
@@ -210,12 +212,12 @@ export async function* parseCsv(
   let line = 1;
   let empty = 0;
   for await (const batch of cutBatches(blocks)) {
-    const named = line === 1 ? delimiterLineOf(batch) : null;
-    if (named !== null) {
-      format = formatBy(named.delimiter, options);
+    const delimiterLine = line === 1 ? delimiterLineOf(batch) : null;
+    if (delimiterLine !== null) {
+      format = formatBy(delimiterLine.delimiter, options);
       line = 2;
     }
-    const bytes = batch.subarray(named?.length ?? 0);
+    const bytes = batch.subarray(delimiterLine?.length ?? 0);
     const { records, error } = parseRecords(bytes, format.delimiter);
     const rows: CsvRow[] = [];
     const size = rowOverhead + Math.ceil(bytes.length / records.length);
@@ -234,15 +236,21 @@ export async function* parseCsv(
         table = tableOf(record, start, format);
         continue;
       }
-      const cells = table.reasonAt < 0 ? record : record.toSpliced(table.reasonAt, 1);
+      const cells = withoutReason(record, table.reasonIndex);
       if (isDelimitersOnly(cells)) empty += 1;
       else rows.push(new CsvRow(start, size, cells, table));
     }
     if (empty > 0) options.countEmpty(empty);
     if (rows.length > 0) yield rows;
-    if (error !== null)
-      throw table === null ? invalidHeader(error, bytes, line) : invalidCsv(error, line);
+    if (error === null) continue;
+    if (table === null) throw invalidHeader(error, bytes, line);
+    throw invalidCsv(error, line);
   }
+}
+
+/** The cells without that of the reason, at `index`; -1 if there is none. */
+function withoutReason(cells: string[], index: number): string[] {
+  return index < 0 ? cells : cells.toSpliced(index, 1);
 }
 
 /** Whether a row has no value, as a spreadsheet writes rows that were cleared. */
@@ -259,7 +267,8 @@ function delimiterLineOf(
 ): { readonly length: number; readonly delimiter: string } | null {
   const start = bytes.subarray(0, 100).toString('latin1');
   const [line, delimiter = ''] = /^sep=(.?)[,;]*(?:\r\n?|\n)/i.exec(start) ?? [];
-  return line === undefined ? null : { length: line.length, delimiter };
+  if (line === undefined) return null;
+  return { length: line.length, delimiter };
 }
 
 /** How the rows of a file are written. */
@@ -278,15 +287,15 @@ function formatBy(delimiter: string, options: CsvOptions): Format {
 
 function tableOf(header: readonly string[], line: number, options: Format): Table {
   const { types, checkColumns, note } = options;
-  const reasonAt = header.indexOf(reasonColumn);
-  const columns = reasonAt < 0 ? header : header.toSpliced(reasonAt, 1);
-  if (reasonAt >= 0) note(reasonNote);
+  const reasonIndex = header.indexOf(reasonColumn);
+  const columns = withoutReason([...header], reasonIndex);
+  if (reasonIndex >= 0) note(reasonNote);
   const named = columns.slice(0, columns.findLastIndex((column) => column !== '') + 1);
   const unnamed = columns.length - named.length;
   checkColumns(named.length === 0 ? columns : named, line);
   if (unnamed > 0) {
-    const what = unnamed === 1 ? 'the last column has' : `the last ${unnamed} columns have`;
-    note(`line ${line}: ${what} no name: skipped where empty`);
+    const which = unnamed === 1 ? 'the last column has' : `the last ${unnamed} columns have`;
+    note(`line ${line}: ${which} no name: skipped where empty`);
   }
   const unknown = [...types.keys()].find((column) => !columns.includes(column));
   if (unknown !== undefined) {
@@ -294,7 +303,8 @@ function tableOf(header: readonly string[], line: number, options: Format): Tabl
       `line ${line}: no column is named ${quoteName(unknown)}, which has a type`,
     );
   }
-  return { ...options, reasonAt, columns, columnTypes: columns.map((column) => types.get(column)) };
+  const columnTypes = columns.map((column) => types.get(column));
+  return { ...options, reasonIndex, columns, columnTypes };
 }
 
 /** The error of a first line that is not CSV: it may be JSON. */

@@ -39,15 +39,16 @@ export async function* rowsOfPart(
   { number, count }: Part,
 ): AsyncGenerator<readonly FileRow[]> {
   for await (const rows of batches) {
-    const own = rows.filter((row) => {
-      const text = textOf(row, column);
+    const inPart = rows.filter((row) => {
+      const text = valueText(row, column);
       return (text === null ? 1 : partOf(text, count)) === number;
     });
-    if (own.length > 0) yield own;
+    if (inPart.length > 0) yield inPart;
   }
 }
 
-function textOf(row: FileRow, column: string): string | null {
+/** The text of the column; `null` if the row has none, or is invalid. */
+function valueText(row: FileRow, column: string): string | null {
   try {
     return identifyingText(row.fields().get(column));
   } catch (error) {
