@@ -106,7 +106,10 @@ export function doubtsAbout(text: string, use: TextUse, special: readonly string
   if (text === '' || (use !== 'name' && isPlain(text, special))) return [];
   return doubts
     .filter(({ concerns, test }) => concerns.includes(use) && test(text, special))
-    .map(({ sentence }) => (typeof sentence === 'string' ? sentence : sentence(text, special)));
+    .map(({ sentence }) => {
+      if (typeof sentence === 'string') return sentence;
+      return sentence(text, special);
+    });
 }
 
 function isPlain(text: string, special: readonly string[]): boolean {

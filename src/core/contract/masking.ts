@@ -158,5 +158,6 @@ function maskToken(token: string, hides: boolean, isPersonal: IsPersonal): strin
   const text: string = token.startsWith('"') ? JSON.parse(token) : token;
   if (/^\s*\{/.test(text) && jsonValueOf(text) !== undefined)
     return JSON.stringify(maskJson(text, hides ? () => true : isPersonal));
-  return hides ? JSON.stringify(maskText(text)) : token;
+  if (!hides) return token;
+  return JSON.stringify(maskText(text));
 }

@@ -149,8 +149,8 @@ function parseEntry(json: unknown, where: string): ResultCodeEntry {
     });
   }
   const [firstName] = names;
-  const defaults = firstName === undefined ? unknownCode : entryOf(codeNamed(firstName));
-  return { ...defaults, ...texts };
+  if (firstName === undefined) return { ...unknownCode, ...texts };
+  return { ...entryOf(codeNamed(firstName)), ...texts };
 }
 
 function checkHttpStatus(status: unknown, where: string): void {
