@@ -159,15 +159,6 @@ function assumptions(
   return sentences.length === 0 ? {} : { next: sentences.join(' ') };
 }
 
-/** What to check where an answer says that nothing is at the address; `null` where it does not. */
-export function adviceOfAddress({
-  httpStatus,
-  msg,
-}: Pick<Reply, 'httpStatus' | 'msg'>): string | null {
-  if (httpStatus !== 404 && !/not found/i.test(msg)) return null;
-  return 'Check the base URL first: its path may lack a part, such as /gw.';
-}
-
 /** An answer, for a person: `1003 "sign error"`. */
 export function describeReply(reply: Reply | null): string {
   if (reply === null) return 'nothing';

@@ -61,14 +61,32 @@ function signatureCommands({ profile, environment }: Settings, operation: Failed
   return commands;
 }
 
+/** What to check where an answer says that nothing is at the address; `null` where it does not. */
+export function adviceOfAddress(answer: {
+  readonly httpStatus: number;
+  readonly msg: string;
+}): string | null {
+  if (answer.httpStatus !== 404 && !/not found/i.test(answer.msg)) return null;
+  return 'Check the base URL first: its path may lack a part, such as /gw.';
+}
+
 /** A code that the table does not have: in a test deployment a probe finds out what it means. */
 function unknownCode(
-  { resultCode }: RejectedError,
+  { resultCode, httpStatus, msg }: RejectedError,
   { profile, environment }: Settings,
+  operation: Failed,
 ): RefusalAdvice {
   if (environment.value === 'production' || profile === null) return {};
+  const sentences = [`The table of the profile does not have the code ${resultCode}.`];
+  const aboutAddress = adviceOfAddress({ httpStatus, msg });
+  if (aboutAddress !== null) sentences.push(aboutAddress);
+  if (operation === 'read')
+    sentences.push(
+      'If "userinfo doctor" gets the same answer, the code of the user may be expired or used.',
+    );
+  sentences.push("To learn what the platform's codes mean, with a code of a test user:");
   return {
-    hint: `The table of the profile does not have the code ${resultCode}. To learn what the platform's codes mean, with a code of a test user:`,
+    hint: sentences.join(' '),
     commands: [`userinfo probe -p ${quoteWhereNeeded(profile)} --code "$code" --save-profile`],
   };
 }
@@ -140,7 +158,7 @@ function ofSettings(error: RejectedError, settings: Settings, operation: Failed)
   const isRule =
     means === 'wrongAppSign' || means === 'wrongSign' || refusesSignLength(error, settings);
   if (isRule) return refusedSignature(error, settings, operation);
-  if (error.entry === undefined) return unknownCode(error, settings);
+  if (error.entry === undefined) return unknownCode(error, settings, operation);
   if (means === 'timestampOutsideWindow') return clockAdvice(error);
   if (means !== 'appNotAllowed' && means !== 'unknownAppKey') return {};
   const sent = (['tenant_code', 'channel', 'app_key'] as const).map((name) => {

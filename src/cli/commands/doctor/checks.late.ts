@@ -25,7 +25,6 @@ import type { CliContext, Invocation } from '../../command.js';
 import type { ConnectionOptions } from '../../command-line/options.js';
 import { CheckFailedError, ExplainedError } from '../../report-error.js';
 import {
-  adviceOfAddress,
   askingQuestion,
   askPlatform,
   connectToAsk,
@@ -35,6 +34,7 @@ import {
 import { connectTo } from '../../request/connect.js';
 import { announceProduction, loadSigning, settingSources } from '../../request/deployment.js';
 import {
+  adviceOfAddress,
   adviceOfCertificate,
   describeRule,
   explainFailure,

@@ -242,7 +242,7 @@ export function probeTables(
       times: answers,
     })),
     'what a service with this file answers otherwise': differences.map((request) => ({ request })),
-    'not seen: a service with this file has its own code': unseenMeanings(refusals),
+    'not seen: "userinfo serve" with this file answers by its own codes': unseenMeanings(refusals),
   };
   return Object.fromEntries(Object.entries(tables).filter(([, rows]) => rows.length > 0));
 }

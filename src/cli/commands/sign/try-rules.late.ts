@@ -17,7 +17,6 @@ import { printAdvice, printMessage } from '../../io.js';
 import { confirm } from '../../prompt.js';
 import { CheckFailedError } from '../../report-error.js';
 import {
-  adviceOfAddress,
   askPlatform,
   connectToAsk,
   describeReply,
@@ -26,6 +25,7 @@ import {
   usualRate,
 } from '../../request/ask-platform.late.js';
 import { loadSigning, readSecretOf, resolveDeployment } from '../../request/deployment.js';
+import { adviceOfAddress } from '../../request/explain-failure.late.js';
 import { saveSigners } from '../../request/resolve-signing.js';
 
 export interface TryOptions extends ConnectionOptions {

@@ -216,6 +216,7 @@ describe('doctor reports a service', () => {
       response.end('{"code":24126,"msg":"not found","data":{}}'),
     );
     const found = await diagnose(['--base-url', server.url], { env });
+    const read = await machine.run(['read', 'c1', '--base-url', server.url], { env });
     const args = ['sign', 'try', '--base-url', server.url, '--rate', '1000000/s'];
     const dialogue = [
       ['Send up to 150 requests', 'y'],
@@ -225,6 +226,7 @@ describe('doctor reports a service', () => {
     await server.close();
     const advice = 'Check the base URL first: its path may lack a part';
     expect(found.checks.answer?.next).toContain(advice);
+    expect(read.stderr).toContain(advice);
     const words = asked.stdout.replaceAll(/\s+/g, ' ');
     expect(words).toContain(`Each answer was 24126 "not found". ${advice}`);
   });
