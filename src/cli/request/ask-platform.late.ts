@@ -77,8 +77,10 @@ export const productionReach: Reach = { reads: ['named', 'odd'], passbacks: [] }
 export function askingQuestion({ environment, base_url }: Settings, maxRequests: number): string {
   const { host } = new URL(base_url.value);
   const purpose = 'some with a wrong signature, to see which are accepted?';
-  if (environment.value === 'production')
-    return `Send up to ${maxRequests} reads of a code that nobody has to production (${host}), ${purpose}`;
+  if (environment.value === 'production') {
+    const reads = `up to ${maxRequests} reads of a code that nobody has`;
+    return `Send ${reads} to production (${host}), ${purpose}`;
+  }
   return `Send up to ${maxRequests} requests that change nothing to ${host}, ${purpose}`;
 }
 

@@ -70,6 +70,8 @@ async function printFailedAnswer(
     await printUnknownBody(error.body, io, style, options.verbose);
 }
 
+type BodyMembers = ReturnType<typeof bodyMembers>;
+
 /** Maximum number of characters that are printed of an answer that is not an envelope. */
 const maxLength = 8_192;
 
@@ -86,8 +88,7 @@ async function printUnknownBody(
   const isText = isUtf8(body);
   if (format === 'json' && select === undefined) {
     const members = bodyMembers(body, maxLength);
-    const maskedBody = isText ? maskText(members.body) : '****';
-    const printed = mask ? { ...members, body: maskedBody } : members;
+    const printed = mask ? maskMembers(members, isText) : members;
     await write(io.stdout, `${JSON.stringify(printed)}\n`);
   }
   if (!verbose) return;
@@ -100,6 +101,11 @@ async function printUnknownBody(
   await printMessage(io, `<   … (the whole answer has ${formatCount(whole.length)} characters)`);
 }
 
+function maskMembers(members: BodyMembers, isText: boolean): BodyMembers {
+  return { ...members, body: isText ? maskText(members.body) : '****' };
+}
+
+/** Masks what may be personal: in JSON by its names, in other text by its form. */
 function maskText(text: string): string {
   return jsonValueOf(text) === undefined ? maskWords(text) : maskPersonalData(text);
 }
@@ -137,11 +143,10 @@ export async function printAnswer(
 ): Promise<void> {
   const { format, select, mask } = style;
   const received = new TextDecoder().decode(answer.body);
+  const isReceivedJson = format === 'json' && select === undefined;
+  if (isReceivedJson && !mask) return printJson(received, answer.body, io);
   const body = mask ? maskPersonalData(received) : received;
-  if (format === 'json' && select === undefined) {
-    await printJson(body, mask ? Buffer.from(body) : answer.body, io);
-    return;
-  }
+  if (isReceivedJson) return printJson(body, Buffer.from(body), io);
   try {
     await printBody(body, io, style);
   } catch (error) {

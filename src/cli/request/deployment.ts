@@ -124,5 +124,6 @@ export async function loadSigning(
 
 /** The command by which a profile takes the value of a header from a variable. */
 export function headerCommand(profile: string, header: string): string {
-  return `userinfo profile set ${quoteWhereNeeded(profile)} --header ${quoteWhereNeeded(headerFromVariable(header))}`;
+  const source = quoteWhereNeeded(headerFromVariable(header));
+  return `userinfo profile set ${quoteWhereNeeded(profile)} --header ${source}`;
 }

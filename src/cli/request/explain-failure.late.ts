@@ -35,7 +35,8 @@ function refusedSignature(
   const steps = 'To see what is signed, find the rule, and check every setting:';
   if (means === 'wrongSign') {
     const cause =
-      'Not app_sign but sign was refused, so the rule of sign is likelier to be wrong than the secret.';
+      'Not app_sign but sign was refused, ' +
+      'so the rule of sign is likelier to be wrong than the secret.';
     return { hint: `${signedBy}\n${cause} ${steps}`, commands };
   }
   const again = settingSecretAgain(profile, secret.source);
@@ -111,18 +112,26 @@ export function explainFailure(
   operation: Failed,
   message?: string,
 ): ExplainedError {
-  const advice =
-    error instanceof NoAnswerError
-      ? aboutBaseUrl(error, settings)
-      : aboutRefusal(error, settings, operation);
+  const advice = adviceOn(error, settings, operation);
   return new ExplainedError(error, withoutUndefined({ ...advice, message }));
+}
+
+function adviceOn(
+  error: RejectedError | NoAnswerError,
+  settings: Settings,
+  operation: Failed,
+): RefusalAdvice {
+  if (error instanceof NoAnswerError) return aboutBaseUrl(error, settings);
+  return aboutRefusal(error, settings, operation);
 }
 
 /** What to do about a certificate, by the codes of OpenSSL and Node. */
 const certificateFaults: readonly { readonly codes: RegExp; readonly hint: string }[] = [
   {
     codes: /SELF_SIGNED|UNABLE_TO/,
-    hint: 'Its certificate authority is not trusted: pass the certificate of that authority with --ca-file.',
+    hint:
+      'Its certificate authority is not trusted: ' +
+      'pass the certificate of that authority with --ca-file.',
   },
   {
     codes: /EXPIRED|NOT_YET_VALID/,
@@ -131,7 +140,7 @@ const certificateFaults: readonly { readonly codes: RegExp; readonly hint: strin
   { codes: /ALTNAME/, hint: 'It is the certificate of another host: check the base URL.' },
 ];
 
-/** What to do about the certificate that a connection failed of; `undefined` if it is another fault. */
+/** What to do about the certificate that a connection failed of; `undefined` for another fault. */
 export function adviceOfCertificate({ cause }: NoAnswerError): string | undefined {
   const { code } = (cause ?? {}) as { readonly code?: unknown };
   return certificateFaults.find(({ codes }) => codes.test(String(code)))?.hint;

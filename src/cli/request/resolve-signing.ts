@@ -129,12 +129,10 @@ function ruleOfReport({ signing, groups }: PrintedReport): SelectedRule {
   const rules = parseObject(signing, 'signing');
   if (rules.sign === undefined) throw new InvalidInputError('the search found no rule for sign');
   const counts = Object.values(groups).map((list) => (Array.isArray(list) ? list.length : 0));
-  const recipes =
-    rules.app_sign === undefined
-      ? parseRecipe(rules.sign, 'signing.sign')
-      : parseSigningRecipes(rules);
-  const fits = Math.max(1, ...counts);
-  return { signing: compileChoice(recipes), from: 'a search by samples', fits };
+  const origin = { from: 'a search by samples', fits: Math.max(1, ...counts) };
+  if (rules.app_sign === undefined)
+    return { ...origin, signing: compileChoice(parseRecipe(rules.sign, 'signing.sign')) };
+  return { ...origin, signing: compileChoice(parseSigningRecipes(rules)) };
 }
 
 /** @throws InvalidInputError that suggests the most similar name */

@@ -55,11 +55,10 @@ function parseNumber(cell: string, column: string): JsonNumber {
   try {
     return new JsonNumber(cell);
   } catch {
+    const fault = 'not a number as JSON writes it';
     const hasComma = /^-?\d+,\d+$/.test(cell);
-    throw wrongCell(
-      column,
-      `not a number as JSON writes it${hasComma ? ': its decimal separator is a comma, not a point' : ''}`,
-    );
+    if (!hasComma) throw wrongCell(column, fault);
+    throw wrongCell(column, `${fault}: its decimal separator is a comma, not a point`);
   }
 }
 

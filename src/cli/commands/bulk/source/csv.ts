@@ -91,19 +91,23 @@ const faults: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: `the row is longer than ${maxRowBytes} bytes; is a quote never closed?`,
 };
 
-const formulaHint =
-  'A cell with a quote is written in quotes, and its quotes twice. A formula such as ="0138" is not a value: ' +
-  'write what it shows. --delimiter sets the text between cells.';
+const quotesHint =
+  'Write a quote inside a quoted cell twice; --delimiter sets the text between cells.';
+
+/** What to do about a fault that has another hint than `quotesHint`. */
+const hints: Readonly<Record<string, string>> = {
+  INVALID_OPENING_QUOTE:
+    'A cell with a quote is written in quotes, and its quotes twice. ' +
+    'A formula such as ="0138" is not a value: write what it shows. ' +
+    '--delimiter sets the text between cells.',
+};
 
 /** The parser's own messages contain the cell. */
 function invalidCsv(error: CsvError, line: number): InvalidInputError {
-  return new InvalidInputError(`line ${line}: ${faults[error.code] ?? `not CSV (${error.code})`}`, {
-    hint:
-      error.code === 'INVALID_OPENING_QUOTE'
-        ? formulaHint
-        : 'Write a quote inside a quoted cell twice; --delimiter sets the text between cells.',
-    cause: error,
-  });
+  const { code } = error;
+  const fault = faults[code] ?? `not CSV (${code})`;
+  const hint = hints[code] ?? quotesHint;
+  return new InvalidInputError(`line ${line}: ${fault}`, { hint, cause: error });
 }
 
 export interface CsvOptions {
