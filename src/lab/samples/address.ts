@@ -11,8 +11,9 @@ export const address: SampleFormat = {
     const line = text.trim().replace(marks, '').trim();
     const url = urlOf(line);
     if (url === null) return [];
+    const location = /^\w+:\/\//.test(line) ? null : 'a part of a URL';
     const read = () => ({ method: methodOf(url), url, headers: [], body: null });
-    return [{ place: /^\w+:\/\//.test(line) ? null : 'a part of a URL', read }];
+    return [{ location, read }];
   },
 };
 
@@ -22,7 +23,12 @@ function urlOf(line: string): string | null {
   if (/^[a-z][a-z\d+.-]*:\/\/\S+$/i.test(line) || /^\/[^\s?]*\?\S+$/.test(line)) return line;
   if (/^[\w-]+\.[\w.-]+(?::\d+)?\/[^\s?]*\?\S+$/.test(line)) return originOf(line);
   const query = line.replace(/^\?/, '');
-  const pairs = query.split('&');
-  const isQuery = pairs.every((pair) => /^[\w.[\]%-]+=\S*$/.test(pair));
-  return pairs.length > 1 && isQuery ? `?${query}` : null;
+  if (!isQuery(query)) return null;
+  return `?${query}`;
+}
+
+/** Whether a text is a query of two pairs or more; a single one may be anything. */
+function isQuery(text: string): boolean {
+  const pairs = text.split('&');
+  return pairs.length > 1 && pairs.every((pair) => /^[\w.[\]%-]+=\S*$/.test(pair));
 }

@@ -1,6 +1,7 @@
 import { endpoints } from '../../core/contract/endpoints.js';
 import { type Param, queryWithout, type Sample } from '../../core/signing/request.js';
 import { decodePairs } from '../../core/support/percent-encoding.js';
+import { withoutUndefined } from '../../core/support/without-undefined.js';
 import { SampleError } from './sample-error.js';
 
 export type Header = readonly [name: string, value: string];
@@ -32,13 +33,23 @@ export function methodOf(url: string): string {
 
 /** Scheme and host; without a scheme http for a loopback host, else https. */
 export function originOf(host: string, scheme?: string): string {
+  return `${scheme ?? usualScheme(host)}://${host}`;
+}
+
+function usualScheme(host: string): 'http' | 'https' {
   const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i.test(host);
-  return `${scheme ?? (isLoopback ? 'http' : 'https')}://${host}`;
+  return isLoopback ? 'http' : 'https';
+}
+
+/** An address as curl and Postman take it: one without a scheme is of http. */
+export function withScheme(address: string): string {
+  if (/^\w+:\/\//.test(address)) return address;
+  return `http://${address}`;
 }
 
 /** The value of the last header with this name, whatever its letter case. */
 export function headerValue(headers: readonly Header[], name: string): string | undefined {
-  return headers.findLast(([known]) => known.toLowerCase() === name)?.[1];
+  return headers.findLast(([headerName]) => headerName.toLowerCase() === name)?.[1];
 }
 
 /** The URL with a query behind the one that it has. */
@@ -59,15 +70,19 @@ export const signatureName = 'sign';
  */
 export function toSample({ method, url, headers, body }: CapturedRequest): Omit<Sample, 'secret'> {
   const query = queryOf(url);
-  const form = body !== null && isForm(body, headerValue(headers, 'content-type')) ? body : '';
-  const params = [...paramsIn(query, 'query'), ...paramsIn(form, 'form')];
-  if (params.length > maxParams)
+  const form = formOf(body, headerValue(headers, 'content-type'));
+  const params = [
+    ...paramsIn(query),
+    ...paramsIn(form).map(([name, value]): Param => [name, value, 'form']),
+  ];
+  if (params.length > maxParams) {
     throw new SampleError(`the request has ${params.length} parameters`);
+  }
   const isSignature = ([name]: Param) => name === signatureName;
   return {
     method,
     url: url.split(/[?#]/, 1)[0] ?? '',
-    ...(query !== '' && { query: queryWithout(query, [signatureName]) }),
+    ...withoutUndefined({ query: signedQuery(query) }),
     params: params.filter((param) => !isSignature(param)),
     body,
     headers: Object.fromEntries(headers),
@@ -75,11 +90,21 @@ export function toSample({ method, url, headers, body }: CapturedRequest): Omit<
   };
 }
 
+/** The query as it was signed: without its signature. Undefined for a URL that has no query. */
+function signedQuery(query: string): string | undefined {
+  if (query === '') return undefined;
+  return queryWithout(query, [signatureName]);
+}
+
 /** Longest signature, in characters, and most parameters of a request: no service takes more. */
 const longestSignature = 4096;
 const maxParams = 10_000;
 
-/** @throws SampleError for different ones, or one that is too long */
+/**
+ * The signature that all of these are; null for none.
+ *
+ * @throws SampleError for different ones, or one that is too long
+ */
 export function onlySignature(signatures: readonly string[]): string | null {
   const [first = null, ...others] = new Set(signatures);
   if (others.length > 0) throw new SampleError(`parameter "${signatureName}" is given twice`);
@@ -92,8 +117,15 @@ export function onlySignature(signatures: readonly string[]): string | null {
 /** Copied from HTML, a query has `&amp;` between its pairs. */
 function queryOf(url: string): string {
   const [address = ''] = url.split('#', 1);
-  const at = address.indexOf('?');
-  return at < 0 ? '' : address.slice(at + 1).replaceAll('&amp;', '&');
+  const mark = address.indexOf('?');
+  if (mark < 0) return '';
+  return address.slice(mark + 1).replaceAll('&amp;', '&');
+}
+
+/** The form that a body is; nothing for a body of another type. */
+function formOf(body: string | null, contentType: string | undefined): string {
+  if (body === null || !isForm(body, contentType)) return '';
+  return body;
 }
 
 /** A body of unknown type is a form, unless it looks like JSON or XML. */
@@ -102,24 +134,30 @@ function isForm(body: string, contentType: string | undefined): boolean {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
 }
 
-/** The parameters of a query or a form. A stray `%` is kept: logs show half-decoded values. */
-function paramsIn(text: string, place: 'query' | 'form'): Param[] {
-  return decodePairs(text.replace(/%(?![\da-f]{2})/gi, '%25')).map(([name, value]): Param => {
-    if (name !== null && value !== null)
-      return place === 'form' ? [name, value, place] : [name, value];
-    throw new SampleError(
-      name === null
-        ? 'the name of a parameter is not percent-encoded UTF-8'
-        : `parameter ${JSON.stringify(name)} is not percent-encoded UTF-8`,
-      'Write the request as a sample file, with the text of its parameters.',
-    );
+/**
+ * The parameters of a query or a form. A stray `%` is kept: logs show half-decoded values.
+ *
+ * @throws SampleError for a parameter that is not UTF-8
+ */
+function paramsIn(text: string): (readonly [name: string, value: string])[] {
+  return decodePairs(text.replace(/%(?![\da-f]{2})/gi, '%25')).map(([name, value]) => {
+    if (name === null) throw notUtf8('the name of a parameter is not percent-encoded UTF-8');
+    if (value !== null) return [name, value];
+    throw notUtf8(`parameter ${JSON.stringify(name)} is not percent-encoded UTF-8`);
   });
+}
+
+function notUtf8(problem: string): SampleError {
+  return new SampleError(
+    problem,
+    'Write the request as a sample file, with the text of its parameters.',
+  );
 }
 
 /** The fields of a form (§4.2). */
 export const formFields: ReadonlySet<string> = new Set(
   endpoints.flatMap(({ parameters }) =>
-    parameters.filter((one) => one.in === 'form').map(({ name }) => name),
+    parameters.filter((parameter) => parameter.in === 'form').map(({ name }) => name),
   ),
 );
 
@@ -127,15 +165,18 @@ export const formFields: ReadonlySet<string> = new Set(
  * What to take instead of a text that has a passback without its form; null for any other request.
  */
 export function missingForm({ url, body, params }: Sample): string | null {
-  const hasForm = body !== null || params.some(([name]) => formFields.has(name));
-  return hasForm || operationOf(url)?.operation !== 'passback'
-    ? null
-    : 'A log and curl -v seldom have it. Take the curl command, a HAR file, or the text of the HTTP request.';
+  if (body !== null || params.some(([name]) => formFields.has(name))) return null;
+  if (operationOf(url)?.operation !== 'passback') return null;
+  return (
+    'A log and curl -v seldom have it. ' +
+    'Take the curl command, a HAR file, or the text of the HTTP request.'
+  );
 }
 
 /** A text that may be a digest: 16 hex digits or more, or base64 of 16 bytes or more. */
 const digestText = /(?<![\da-z])(?:[\da-f]{16,}|[\w+/-]{21,}={0,2})$/i;
 
+/** Whether a text ends like a digest, as a signature does. */
 export function isDigestText(text: string): boolean {
   return digestText.test(text.slice(-200));
 }

@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { encodeText } from '../../core/support/percent-encoding.js';
-import { type CapturedRequest, type Header, withQuery } from './captured-request.js';
+import { withoutUndefined } from '../../core/support/without-undefined.js';
+import { type CapturedRequest, type Header, withQuery, withScheme } from './captured-request.js';
 import { globbedUrl } from './curl-globbing.js';
 import { SampleError } from './sample-error.js';
 import type { SampleFormat } from './sample-format.js';
@@ -8,24 +9,24 @@ import { shellWords } from './shell-words.js';
 
 /** Options with a value, with their short names where they have one. */
 const valueOptions =
-  'user-agent:A cookie:b cookie-jar:c continue-at:C data:d dump-header:D referer:e cert:E form:F help:h header:H ' +
-  'config:K max-time:m output:o ftp-port:P quote:Q range:r telnet-option:t upload-file:T user:u proxy-user:U ' +
-  'write-out:w proxy:x request:X speed-time:y speed-limit:Y time-cond:z cacert capath ciphers connect-timeout ' +
-  'connect-to data-ascii data-binary data-raw data-urlencode form-string interface json key limit-rate max-redirs ' +
-  'noproxy oauth2-bearer pass resolve retry retry-delay retry-max-time stderr tls-max trace trace-ascii ' +
+  'user-agent:A cookie:b cookie-jar:c continue-at:C data:d dump-header:D referer:e cert:E form:F ' +
+  'help:h header:H config:K max-time:m output:o ftp-port:P quote:Q range:r telnet-option:t ' +
+  'upload-file:T user:u proxy-user:U write-out:w proxy:x request:X speed-time:y speed-limit:Y ' +
+  'time-cond:z cacert capath ciphers connect-timeout connect-to data-ascii data-binary data-raw ' +
+  'data-urlencode form-string interface json key limit-rate max-redirs noproxy oauth2-bearer ' +
+  'pass resolve retry retry-delay retry-max-time stderr tls-max trace trace-ascii ' +
   'unix-socket url url-query';
+
+/** An option with a value for `parseArgs`, of `name` or `name:short`. */
+function valueOption(names: string) {
+  const [name = '', short] = names.split(':');
+  const option = withoutUndefined({ type: 'string' as const, multiple: true, short });
+  return [name, option] as const;
+}
 
 /** For `parseArgs`. Other options are flags, which change nothing in the request. */
 const curlOptions = {
-  ...Object.fromEntries(
-    valueOptions.split(' ').map((names) => {
-      const [name = '', short] = names.split(':');
-      return [
-        name,
-        { type: 'string' as const, multiple: true, ...(short !== undefined && { short }) },
-      ];
-    }),
-  ),
+  ...Object.fromEntries(valueOptions.split(' ').map(valueOption)),
   get: { type: 'boolean', short: 'G' },
   globoff: { type: 'boolean', short: 'g' },
   head: { type: 'boolean', short: 'I' },
@@ -36,8 +37,9 @@ export const curl: SampleFormat = {
   from: '"Copy as cURL (bash)" of a browser, in Firefox "Copy as cURL (POSIX)"; Postman, a shell',
   find({ text }) {
     refusePowerShell(text);
-    return commandsIn(text).map((command, index, { length }) => ({
-      place: length === 1 ? null : `command ${index + 1}`,
+    const commands = commandsIn(text);
+    return commands.map((command, index) => ({
+      location: commands.length === 1 ? null : `command ${index + 1}`,
       read: () => readCurl(command),
     }));
   },
@@ -48,10 +50,12 @@ const forBash =
 
 /** @throws SampleError for a request as a browser copies it for PowerShell */
 function refusePowerShell(text: string): void {
-  if (!/^(?:PS [^\n>]{0,200}> ?)?(?:Invoke-WebRequest|Invoke-RestMethod|iwr|irm)\s/im.test(text))
-    return;
+  if (!powerShellRequest.test(text)) return;
   throw new SampleError('the command is written for PowerShell', forBash);
 }
+
+const powerShellRequest =
+  /^(?:PS [^\n>]{0,200}> ?)?(?:Invoke-WebRequest|Invoke-RestMethod|iwr|irm)\s/im;
 
 const notAForm = ['form', 'form-string', 'upload-file', 'config', 'json'];
 
@@ -65,42 +69,55 @@ const dataOptions = ['data', 'data-ascii', 'data-binary', 'data-raw', 'data-urle
  */
 function readCurl(command: string): CapturedRequest {
   const options = optionsIn(command);
-  const has = (name: string) => options.some(([known]) => known === name);
-  const valuesOf = (...names: readonly string[]) =>
-    options.filter(([name]) => names.includes(name));
+  const formElsewhere = options.find(({ name }) => notAForm.includes(name));
+  if (formElsewhere !== undefined) throw noFormIn(`--${formElsewhere.name}`);
 
-  const [elsewhere] = valuesOf(...notAForm);
-  if (elsewhere !== undefined) throw noFormIn(`--${elsewhere[0]}`);
-  const [url, ...others] = valuesOf('url').map(([, value]) => value);
-  if (url === undefined) throw new SampleError('the curl command has no URL');
-  if (others.length > 0) {
-    throw new SampleError(
-      `the curl command has ${others.length + 1} URLs`,
-      'Put the URL in quotes, and take out options that change nothing in the request.',
-    );
-  }
-  const address = has('globoff') ? url : globbedUrl(url);
-  const given = valuesOf(...dataOptions);
-  const data = given.map(readData).join('&');
-  const query = valuesOf('url-query').map(([, value]) =>
-    value.startsWith('+') ? value.slice(1) : encodeData(value),
-  );
-  const body = given.length === 0 || has('get') ? null : data;
+  const address = addressIn(options);
+  const data = dataIn(options);
+  const query = valuesOf(options, 'url-query').map(readQuery);
+  const isGet = has(options, 'get');
+  if (isGet && data) query.push(data);
+  const body = isGet ? null : data;
   return {
     method: methodIn(options, body),
-    url: withQuery(
-      /^\w+:\/\//.test(address) ? address : `http://${address}`,
-      (has('get') && data !== '' ? [...query, data] : query).join('&'),
-    ),
-    headers: valuesOf('header').flatMap(([, text]) => readHeader(text)),
+    url: withQuery(address, query.join('&')),
+    headers: valuesOf(options, 'header').flatMap(readHeader),
     body,
   };
 }
 
+/** The form of a command; null where no option has a part of it. */
+function dataIn(options: readonly Option[]): string | null {
+  const dataInOrder = options.filter(({ name }) => dataOptions.includes(name));
+  if (dataInOrder.length === 0) return null;
+  return dataInOrder.map(readData).join('&');
+}
+
+function has(options: readonly Option[], name: string): boolean {
+  return options.some((option) => option.name === name);
+}
+
+function valuesOf(options: readonly Option[], name: string): string[] {
+  return options.filter((option) => option.name === name).map(({ value }) => value);
+}
+
+/** @throws SampleError for a command with no URL, or with several */
+function addressIn(options: readonly Option[]): string {
+  const [url, ...furtherUrls] = valuesOf(options, 'url');
+  if (url === undefined) throw new SampleError('the curl command has no URL');
+  if (furtherUrls.length > 0) {
+    throw new SampleError(
+      `the curl command has ${furtherUrls.length + 1} URLs`,
+      'Put the URL in quotes, and take out options that change nothing in the request.',
+    );
+  }
+  return withScheme(has(options, 'globoff') ? url : globbedUrl(url));
+}
+
 function methodIn(options: readonly Option[], body: string | null): string {
-  const named = options.findLast(([name]) => name === 'request')?.[1];
-  if (named !== undefined) return named;
-  if (options.some(([name]) => name === 'head')) return 'HEAD';
+  const method = valuesOf(options, 'request').at(-1);
+  if (method !== undefined) return method;
+  if (has(options, 'head')) return 'HEAD';
   return body === null ? 'GET' : 'POST';
 }
 
@@ -109,22 +126,36 @@ function methodIn(options: readonly Option[], body: string | null): string {
  */
 function readHeader(text: string): Header[] {
   const [, name, mark, rest = ''] = /^([^:;\s]+)([:;])(.*)$/s.exec(text) ?? [];
+  if (name === undefined) return [];
   const value = rest.trim();
-  return name === undefined || (mark === ':') === (value === '') ? [] : [[name, value]];
+  const isSent = mark === ';' ? value === '' : value !== '';
+  return isSent ? [[name, value]] : [];
 }
 
-function readData([name, value]: Option): string {
+/** The value of `--url-query`: as it is behind `+`, else it is encoded. */
+function readQuery(value: string): string {
+  if (value.startsWith('+')) return value.slice(1);
+  return encodeData(value);
+}
+
+/** @throws SampleError for data that is in a file */
+function readData({ name, value }: Option): string {
   if (name === 'data-urlencode') return encodeData(value);
   if (name !== 'data-raw' && value.startsWith('@')) throw noFormIn(`--${name} ${value}`);
   return value;
 }
 
-/** `name=content`, `=content` or `content`; the name is already encoded. */
+/**
+ * `name=content`, `=content` or `content`; the name is already encoded.
+ *
+ * @throws SampleError for content that is in a file
+ */
 function encodeData(text: string): string {
   const [, name, content = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [undefined, undefined, text];
   if (name === undefined && content.includes('@')) throw noFormIn('--data-urlencode with @');
   const encoded = encodeText(content).replaceAll('%20', '+');
-  return name ? `${name}=${encoded}` : encoded;
+  if (!name) return encoded;
+  return `${name}=${encoded}`;
 }
 
 function noFormIn(option: string): SampleError {
@@ -150,11 +181,14 @@ const curlStart = new RegExp(
  * an address follows: `curl failed` is not a command.
  */
 function commandsIn(text: string): string[] {
-  const at = [...text.matchAll(curlStart)].map(({ index }) => index);
-  return at.map((index, place) => text.slice(index, at[place + 1]));
+  const starts = [...text.matchAll(curlStart)].map(({ index }) => index);
+  return starts.map((start, index) => text.slice(start, starts[index + 1]));
 }
 
-type Option = readonly [name: string, value: string];
+interface Option {
+  readonly name: string;
+  readonly value: string;
+}
 
 /** Maximum number of words of a command: parsing options takes time by their square. */
 const maxWords = 2000;
@@ -179,12 +213,14 @@ function optionsIn(command: string): Option[] {
   }
   const { tokens } = parseArgs({ args: words, options: curlOptions, strict: false, tokens: true });
   return tokens.flatMap((token): Option[] => {
-    if (token.kind === 'positional') return [['url', token.value]];
-    return token.kind === 'option' ? [[token.name, token.value ?? '']] : [];
+    if (token.kind === 'positional') return [{ name: 'url', value: token.value }];
+    if (token.kind === 'option') return [{ name: token.name, value: token.value ?? '' }];
+    return [];
   });
 }
 
 /** A word processor or a chat program writes curly quotes. */
 function straightenQuotes(text: string): string {
-  return /['"]/.test(text) ? text : text.replace(/[“”„]/g, '"').replace(/[‘’]/g, "'");
+  if (/['"]/.test(text)) return text;
+  return text.replace(/[“”„]/g, '"').replace(/[‘’]/g, "'");
 }

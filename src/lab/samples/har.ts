@@ -1,6 +1,13 @@
 import { decodePercent, encodePairs } from '../../core/support/percent-encoding.js';
-import { type CapturedRequest, headerValue } from './captured-request.js';
-import { asObject, asObjects, asText, namedValues, type UnknownObject } from './json-members.js';
+import { type CapturedRequest, type Header, headerValue } from './captured-request.js';
+import {
+  asNumber,
+  asObject,
+  asObjects,
+  asText,
+  namedValues,
+  type UnknownObject,
+} from './json-members.js';
 import { SampleError } from './sample-error.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
 
@@ -13,11 +20,10 @@ export const har: SampleFormat = {
       const sent = asObject(request);
       const url = asText(sent?.url);
       if (sent === null || url === null) return [];
-      const status = asObject(response)?.status;
       return [
         {
-          place: `entry ${index + 1}`,
-          status: typeof status === 'number' ? status : undefined,
+          location: `entry ${index + 1}`,
+          status: asNumber(asObject(response)?.status),
           read: () => requestOf(sent, url),
         },
       ];
@@ -25,42 +31,51 @@ export const har: SampleFormat = {
   },
 };
 
+/** @throws SampleError for a body of several parts */
 function requestOf(sent: UnknownObject, url: string): CapturedRequest {
-  const headers = namedValues(sent.headers);
-  const form = asObject(sent.postData);
-  const body = form === null ? null : bodyOf(form);
-  const type = asText(form?.mimeType);
-  const isTyped = headerValue(headers, 'content-type') !== undefined || type === null;
+  const postData = asObject(sent.postData);
   return {
     method: asText(sent.method)?.toUpperCase() ?? 'GET',
     url,
-    headers: isTyped ? headers : [['Content-Type', type], ...headers],
-    body,
+    headers: headersOf(sent, postData),
+    body: bodyOf(postData),
   };
 }
 
-/** The text of a form; where a tool left that out, its fields. */
-function bodyOf(form: UnknownObject): string | null {
-  if (asText(form.mimeType)?.startsWith('multipart/')) {
+/** The headers of a request; the media type of its body is among them, wherever the tool has it. */
+function headersOf(sent: UnknownObject, postData: UnknownObject | null): readonly Header[] {
+  const headers = namedValues(sent.headers);
+  const type = asText(postData?.mimeType);
+  if (type === null || headerValue(headers, 'content-type') !== undefined) return headers;
+  return [['Content-Type', type], ...headers];
+}
+
+/**
+ * The text of a form; where a tool left that out, its fields.
+ *
+ * @throws SampleError for a body of several parts
+ */
+function bodyOf(postData: UnknownObject | null): string | null {
+  if (postData === null) return null;
+  if (asText(postData.mimeType)?.startsWith('multipart/')) {
     throw new SampleError(
       'a body of several parts cannot be read',
       'A passback sends a form (§4.2).',
     );
   }
-  const fields = namedValues(form.params);
-  return (
-    asText(form.text) ||
-    (fields.length === 0
-      ? null
-      : encodePairs(fields.map((field) => field.map(decode) as [string, string])))
-  );
+  const text = asText(postData.text);
+  if (text) return text;
+  const fields = namedValues(postData.params);
+  if (fields.length === 0) return null;
+  return encodePairs(fields.map(([name, value]) => [decodeField(name), decodeField(value)]));
 }
 
 /**
- * Chrome saves fields as they are sent, others decoded; an encoded text has neither a space nor one
- * beyond ASCII.
+ * The name or the value of a field, decoded. Chrome saves fields as they are sent, other programs
+ * decoded. An encoded text has neither a space nor a character beyond ASCII.
  */
-function decode(text: string): string {
+function decodeField(text: string): string {
   const isEncoded = /^[!-~]*$/.test(text) && /%[\da-f]{2}/i.test(text);
-  return isEncoded ? decodePercent(text.replaceAll('+', ' ')) : text;
+  if (!isEncoded) return text;
+  return decodePercent(text.replaceAll('+', ' '));
 }

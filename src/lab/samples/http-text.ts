@@ -11,8 +11,8 @@ export const httpText: SampleFormat = {
   from: 'request line, headers and form, as proxies copy them',
   find({ text }) {
     const lines = text.split('\n', maxLines).map((line) => line.replace(/\r$/, ''));
-    const starts = lines.flatMap((_, at) => (isStart(lines, at) ? [at] : []));
-    return starts.map((start, index) => foundAt(lines, start, starts[index + 1] ?? lines.length));
+    const starts = [...lines.keys()].filter((number) => isStart(lines, number));
+    return starts.map((start, index) => requestAt(lines, start, starts[index + 1] ?? lines.length));
   },
 };
 
@@ -24,25 +24,37 @@ const statusLine = /^HTTP\/[\d.]+ (\d{3})\b/;
  * Whether a request begins in a line: amid other lines it has the version and a header, or an
  * address.
  */
-function isStart(lines: readonly string[], at: number): boolean {
-  const [, , target = '', version] = requestLine.exec(lines[at] ?? '') ?? [];
-  if (target === '' || at === 0) return target !== '';
-  const isAddressed = /^\w+:\/\//.test(target) || /^[\w-]+ ?: /.test(lines[at + 1] ?? '');
+function isStart(lines: readonly string[], index: number): boolean {
+  const [, , target = '', version] = requestLine.exec(lines[index] ?? '') ?? [];
+  if (target === '') return false;
+  if (index === 0) return true;
+  const isAddressed = /^\w+:\/\//.test(target) || /^[\w-]+ ?: /.test(lines[index + 1] ?? '');
   return version !== undefined && isAddressed;
 }
 
-function foundAt(lines: readonly string[], start: number, next: number): FoundRequest {
-  const own = lines.slice(start, next);
-  const status = own.findIndex((line) => statusLine.test(line));
-  const sent = status < 0 ? own : own.slice(0, status);
-  const isWhole = start === 0 && next === lines.length && status < 0;
-  const place = start > 0 ? `line ${start + 1}` : 'without its response';
-  const [, code] = statusLine.exec(own[status] ?? '') ?? [];
+/** The request from the line `start` to the line `next`, and perhaps its response. */
+function requestAt(lines: readonly string[], start: number, next: number): FoundRequest {
+  const exchange = lines.slice(start, next);
+  const answer = exchange.findIndex((line) => statusLine.test(line));
+  if (answer < 0) {
+    const isWhole = start === 0 && next === lines.length;
+    return {
+      location: isWhole ? null : locationOf(start),
+      status: undefined,
+      read: () => readLines(exchange),
+    };
+  }
+  const [, status] = statusLine.exec(exchange[answer] ?? '') ?? [];
   return {
-    place: isWhole ? null : place,
-    status: code === undefined ? undefined : Number(code),
-    read: () => readLines(sent),
+    location: locationOf(start),
+    status: Number(status),
+    read: () => readLines(exchange.slice(0, answer)),
   };
+}
+
+function locationOf(start: number): string {
+  if (start === 0) return 'without its response';
+  return `line ${start + 1}`;
 }
 
 /**
@@ -54,36 +66,32 @@ function foundAt(lines: readonly string[], start: number, next: number): FoundRe
 function readLines(lines: readonly string[]): CapturedRequest {
   const [first = '', ...rest] = lines;
   const [, method = '', target = ''] = requestLine.exec(first) ?? [];
-  const end = rest.findIndex((line) => line.trim() === '');
-  const head = end < 0 ? rest : rest.slice(0, end);
-  const body =
-    end < 0
-      ? ''
-      : rest
-          .slice(end + 1)
-          .join('\n')
-          .trimEnd();
-  const headers = head.map((line, index) => readHeader(line, index + 2));
-  const host = headerValue(headers, 'host');
-  const isWhole = /^[a-z][a-z\d+.-]*:\/\//i.test(target);
-  if (!isWhole && host === undefined) {
-    throw new SampleError(
-      'the HTTP request has no Host header',
-      'Add a line such as Host: api.example.com.',
-    );
-  }
-  return {
-    method,
-    url: isWhole || host === undefined ? target : originOf(host) + target,
-    headers,
-    body: body === '' ? null : body,
-  };
+  const emptyLine = rest.findIndex((line) => line.trim() === '');
+  const end = emptyLine < 0 ? rest.length : emptyLine;
+  const headers = rest.slice(0, end).map((line, index) => readHeader(line, index + 2));
+  const body = rest
+    .slice(end + 1)
+    .join('\n')
+    .trimEnd();
+  return { method, url: urlOf(target, headers), headers, body: body || null };
 }
 
+/** @throws SampleError for a path without the host that it belongs to */
+function urlOf(target: string, headers: readonly Header[]): string {
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(target)) return target;
+  const host = headerValue(headers, 'host');
+  if (host !== undefined) return originOf(host) + target;
+  throw new SampleError(
+    'the HTTP request has no Host header',
+    'Add a line such as Host: api.example.com.',
+  );
+}
+
+/** @throws SampleError that names the line by its number from 1 */
 function readHeader(line: string, number: number): Header {
-  const at = line.indexOf(':');
-  const name = line.slice(0, Math.max(0, at)).trimEnd();
-  if (name !== '' && !/\s/.test(name)) return [name, line.slice(at + 1).trim()];
+  const colon = line.indexOf(':');
+  const name = line.slice(0, Math.max(0, colon)).trimEnd();
+  if (name !== '' && !/\s/.test(name)) return [name, line.slice(colon + 1).trim()];
   throw new SampleError(
     `line ${number} of the HTTP request is not a header`,
     'Headers are name: value; an empty line ends them.',

@@ -17,7 +17,7 @@ export const logLine: SampleFormat = {
     return text
       .split('\n')
       .flatMap((line, index): FoundRequest[] =>
-        requestsIn(line).map((request) => ({ place: `line ${index + 1}`, read: () => request })),
+        requestsIn(line).map((request) => ({ location: `line ${index + 1}`, read: () => request })),
       );
   },
 };
@@ -25,11 +25,11 @@ export const logLine: SampleFormat = {
 /** What else belongs to a request is looked for this far from its address, in characters. */
 const nearby = 1000;
 /** What a log writes for a character: nginx for quotes, JSON for `/` and `&`, HTML for `&`. */
-const escapes: readonly (readonly [written: RegExp, character: string])[] = [
-  [/\\x22|\\"/g, '"'],
-  [/\\u0026/gi, '&'],
-  [/&amp;/g, '&'],
-  [/\\\//g, '/'],
+const escapes = [
+  { escaped: /\\x22|\\"/g, character: '"' },
+  { escaped: /\\u0026/gi, character: '&' },
+  { escaped: /&amp;/g, character: '&' },
+  { escaped: /\\\//g, character: '/' },
 ];
 /** Words between what ends an address. */
 const words = /[^\s"<>`|\\^{}]+/g;
@@ -38,7 +38,7 @@ const signed = new RegExp(`[?&]${signatureName}=`);
 function requestsIn(line: string): CapturedRequest[] {
   if (!line.includes(`${signatureName}=`)) return [];
   const plain = escapes.reduce(
-    (text, [written, character]) => text.replace(written, character),
+    (text, { escaped, character }) => text.replace(escaped, character),
     line,
   );
   const addresses = [...plain.matchAll(words)].filter(([word]) => signed.test(word));
@@ -54,17 +54,23 @@ function requestsIn(line: string): CapturedRequest[] {
 function requestAt(word: string, before: string, behind: string): CapturedRequest {
   const around = `${before} ${behind}`;
   const target = addressIn(word) ?? `${pathIn(around)}?${queryIn(word)}`;
-  const origin = target.startsWith('/') ? originIn(around) : null;
-  const url = `${origin?.text ?? ''}${target}`;
-  const [, verb] = /\b(GET|POST|PUT|PATCH|DELETE)[ "':,]{1,4}$/.exec(before.slice(-20)) ?? [];
-  const [, named] = /method["']? ?[=:] ?["']?(GET|POST|PUT|PATCH|DELETE)\b/i.exec(around) ?? [];
+  const { origin, isSchemeGuessed } = originOfTarget(target, around);
+  const url = `${origin}${target}`;
   return {
-    method: verb ?? named?.toUpperCase() ?? methodOf(url),
+    method: methodIn(before, around) ?? methodOf(url),
     url,
     headers: [],
     body: null,
-    isSchemeGuessed: origin?.isSchemeGuessed ?? false,
+    isSchemeGuessed,
   };
+}
+
+/** The method directly before an address, or in a member of the log that has this name. */
+function methodIn(before: string, around: string): string | undefined {
+  const [, verb] = /\b(GET|POST|PUT|PATCH|DELETE)[ "':,]{1,4}$/.exec(before.slice(-20)) ?? [];
+  if (verb !== undefined) return verb;
+  const [, member] = /method["']? ?[=:] ?["']?(GET|POST|PUT|PATCH|DELETE)\b/i.exec(around) ?? [];
+  return member?.toUpperCase();
 }
 
 /** Without what ends a sentence or a quotation. */
@@ -80,13 +86,15 @@ function addressIn(word: string): string | null {
   if (query < 0) return null;
   const head = word.slice(0, query);
   const start = Math.max(head.lastIndexOf('http://'), head.lastIndexOf('https://'));
-  const from = start >= 0 ? start : head.indexOf('/');
-  return from < 0 ? null : word.slice(from);
+  if (start >= 0) return word.slice(start);
+  const slash = head.indexOf('/');
+  if (slash >= 0) return word.slice(slash);
+  return null;
 }
 
 /** The path of the contract that a text has; nothing where it has none. */
 function pathIn(text: string): string {
-  const path = endpoints.map((endpoint) => endpoint.path).find((one) => text.includes(one));
+  const path = endpoints.find((endpoint) => text.includes(endpoint.path))?.path;
   if (path === undefined) return '';
   const end = text.indexOf(path) + path.length;
   return /[^\s"'=<>]*$/.exec(text.slice(Math.max(0, end - nearby), end))?.[0] ?? path;
@@ -97,14 +105,16 @@ function queryIn(word: string): string {
   return word.replace(/^.*\?/, '').replace(/^[\w.-]{1,100}[=:](?=[\w.-]{1,100}=)/, '');
 }
 
-/** The origin of the host that a text names. */
-function originIn(text: string) {
+const unknownOrigin = { origin: '', isSchemeGuessed: false };
+
+/** The origin of the host that a log names beside a path; nothing for a whole address. */
+function originOfTarget(target: string, around: string): typeof unknownOrigin {
+  if (!target.startsWith('/')) return unknownOrigin;
   const [, host] =
-    /\bhost["']? ?[=:] ?["']?([\w-]{1,63}(?:\.[\w-]{1,63}){1,10}(?::\d{1,5})?)/i.exec(text) ?? [];
-  const [, scheme] = /\bscheme["']? ?[=:] ?["']?(https?)\b/.exec(text) ?? [];
-  return host === undefined
-    ? null
-    : { text: originOf(host, scheme), isSchemeGuessed: scheme === undefined };
+    /\bhost["']? ?[=:] ?["']?([\w-]{1,63}(?:\.[\w-]{1,63}){1,10}(?::\d{1,5})?)/i.exec(around) ?? [];
+  if (host === undefined) return unknownOrigin;
+  const [, scheme] = /\bscheme["']? ?[=:] ?["']?(https?)\b/.exec(around) ?? [];
+  return { origin: originOf(host, scheme), isSchemeGuessed: scheme === undefined };
 }
 
 const formShape = new RegExp(`(?<![\\w?&])(?:${[...formFields].join('|')})=[^\\s"'<>|]*`, 'g');
@@ -112,6 +122,7 @@ const formShape = new RegExp(`(?<![\\w?&])(?:${[...formFields].join('|')})=[^\\s
 /** The form of a passback that a text has. */
 function formIn(text: string): string | null {
   const forms = text.match(formShape) ?? [];
-  const form = forms.find((one) => /(?:^|&)user_info=%7B/i.test(one));
-  return form === undefined ? null : withoutEnd(form);
+  const form = forms.find((candidate) => /(?:^|&)user_info=%7B/i.test(candidate));
+  if (form === undefined) return null;
+  return withoutEnd(form);
 }

@@ -1,5 +1,5 @@
 import { encodePairs } from '../../core/support/percent-encoding.js';
-import { type CapturedRequest, type Header, withQuery } from './captured-request.js';
+import { type CapturedRequest, type Header, withQuery, withScheme } from './captured-request.js';
 import { asObject, asObjects, asText, namedValues, type UnknownObject } from './json-members.js';
 import { SampleError } from './sample-error.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
@@ -25,22 +25,32 @@ function requestsIn(
   path: readonly string[],
   depth: number,
 ): FoundRequest[] {
-  const own = namedValues(folder.variable);
-  const variables = own.length === 0 ? outer : new Variables(new Map(own), outer);
+  if (depth > maxDepth) return [];
+  const variables = variablesOf(folder, outer);
   return asObjects(folder.item).flatMap((item, index): FoundRequest[] => {
-    const place = [...path, asText(item.name)?.slice(0, 60) ?? `${index + 1}`];
-    if (item.request === undefined) {
-      return depth < maxDepth ? requestsIn(item, variables, place, depth + 1) : [];
-    }
-    const sent = asText(item.request) === null ? asObject(item.request) : { url: item.request };
+    const itemPath = [...path, asText(item.name)?.slice(0, 60) ?? `${index + 1}`];
+    if (item.request === undefined) return requestsIn(item, variables, itemPath, depth + 1);
+    const sent = sentBy(item.request);
     if (sent === null) return [];
     return [
       {
-        place: `request ${JSON.stringify(place.join(' / '))}`,
+        location: `request ${JSON.stringify(itemPath.join(' / '))}`,
         read: () => requestOf(sent, variables),
       },
     ];
   });
+}
+
+function variablesOf(folder: UnknownObject, outer: Variables): Variables {
+  const values = namedValues(folder.variable);
+  if (values.length === 0) return outer;
+  return new Variables(new Map(values), outer);
+}
+
+/** The members of a request; a text is its URL. */
+function sentBy(request: unknown): UnknownObject | null {
+  if (typeof request === 'string') return { url: request };
+  return asObject(request);
 }
 
 /** @throws SampleError for a variable without a value, and for a body that is no form */
@@ -56,33 +66,39 @@ function requestOf(sent: UnknownObject, variables: Variables): CapturedRequest {
 
 /** A URL as a text, or in parts; its path may have variables of its own: `/:operation`. */
 function urlOf(url: unknown, fill: (text: string) => string): string {
-  const parts = asObject(url);
-  const [base = '', ...query] = (asText(url) ?? asText(parts?.raw) ?? joinedParts(parts)).split(
-    '?',
-  );
-  const segments = new Map(namedValues(parts?.variable));
-  const address = fill(
-    base.replace(/\/:([\w-]+)/g, (whole, name: string) => {
-      const value = segments.get(name);
-      return value === undefined ? whole : `/${value}`;
-    }),
-  );
-  const whole = /^\w+:\/\//.test(address) ? address : `http://${address}`;
-  if (!Array.isArray(parts?.query)) return withQuery(whole, fill(query.join('?')));
+  const parts = asObject(url) ?? {};
+  const written = asText(url) ?? asText(parts.raw) ?? joinedParts(parts);
+  const [base = '', ...query] = written.split('?');
+  const address = withScheme(fill(withSegments(base, parts)));
+  if (!Array.isArray(parts.query)) return withQuery(address, fill(query.join('?')));
   const pairs = namedValues(parts.query).map(
     ([name, value]) => `${inQuery(fill(name)).replaceAll('=', '%3D')}=${inQuery(fill(value))}`,
   );
-  return withQuery(whole, pairs.join('&'));
+  return withQuery(address, pairs.join('&'));
+}
+
+/** An address with the values of the variables in its path; one without a value stays. */
+function withSegments(address: string, { variable }: UnknownObject): string {
+  const segments = new Map(namedValues(variable));
+  return address.replace(/\/:([\w-]+)/g, (segment, name: string) => {
+    const value = segments.get(name);
+    if (value === undefined) return segment;
+    return `/${value}`;
+  });
 }
 
 /** An address of parts: some programs that write collections leave out the whole. */
-function joinedParts(parts: UnknownObject | null): string {
-  const textOf = (list: unknown, mark: string) =>
-    Array.isArray(list) ? list.map(String).join(mark) : (asText(list) ?? '');
-  const { protocol, host, port, path } = parts ?? {};
-  const scheme = asText(protocol) === null ? '' : `${protocol}://`;
-  const colon = asText(port) === null ? '' : `:${port}`;
-  return `${scheme}${textOf(host, '.')}${colon}/${textOf(path, '/')}`;
+function joinedParts({ protocol, host, port, path }: UnknownObject): string {
+  let origin = joined(host, '.');
+  if (asText(protocol) !== null) origin = `${protocol}://${origin}`;
+  if (asText(port) !== null) origin = `${origin}:${port}`;
+  return `${origin}/${joined(path, '/')}`;
+}
+
+/** A part of an address: a text, or a list of its pieces. */
+function joined(part: unknown, mark: string): string {
+  if (Array.isArray(part)) return part.map(String).join(mark);
+  return asText(part) ?? '';
 }
 
 /** Postman sends a name or a value of the query as it stands, but for the marks that end it. */
@@ -97,15 +113,15 @@ function headersOf(list: unknown, variables: Variables): Header[] {
     .map(([name, value]): Header => [variables.fill(name), variables.fill(value)]);
 }
 
+/** @throws SampleError for a body that is no form */
 function bodyOf(body: UnknownObject | null, fill: (text: string) => string): string | null {
   const mode = asText(body?.mode);
   if (body === null || mode === null) return null;
   if (mode === 'raw') return fill(asText(body.raw) ?? '') || null;
   if (mode === 'urlencoded') {
     const fields = namedValues(body.urlencoded);
-    return fields.length === 0
-      ? null
-      : encodePairs(fields.map(([name, value]) => [fill(name), fill(value)] as const));
+    if (fields.length === 0) return null;
+    return encodePairs(fields.map(([name, value]) => [fill(name), fill(value)]));
   }
   throw new SampleError(
     `a body of the mode ${JSON.stringify(mode)} cannot be read`,

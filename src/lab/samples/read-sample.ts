@@ -36,11 +36,26 @@ export function readSamples(text: string, { pick }: TakeOptions = {}): TakenSamp
       'Give the part with the request.',
     );
   }
-  const given = unfence(text.trimStart());
-  if (given === '') throw new SampleError('the request is empty', formatsHint);
-  const json = /^[{[]/.test(given) ? jsonValueOf(given) : undefined;
-  const { format, requests } = requestsIn({ text: given, json }, pick);
-  return choose(format, requests, pick);
+  const request = unfence(text.trimStart());
+  if (request === '') throw new SampleError('the request is empty', formatsHint);
+  const json = startsJson(request) ? jsonValueOf(request) : undefined;
+  const { format, requests } = requestsIn({ text: request, json }, pick);
+  return { ...choose(format, requests, pick), refused: refusedBy(requests) };
+}
+
+function startsJson(text: string): boolean {
+  return /^[{[]/.test(text);
+}
+
+/** The samples whose answer has the status 401 or 403. */
+function refusedBy(requests: readonly ReadRequest[]): ReadonlySet<Sample> {
+  const refused = requests.filter(({ status }) => status === 401 || status === 403);
+  return new Set(samplesOf(refused));
+}
+
+/** The samples of the requests that could be read. */
+function samplesOf(requests: readonly ReadRequest[]): Sample[] {
+  return requests.map(({ sample }) => sample).filter((sample) => sample !== null);
 }
 
 /** Without the marks around code in Markdown, as chat programs have it. */
@@ -48,12 +63,14 @@ function unfence(text: string): string {
   if (!text.startsWith('```')) return text;
   const start = text.indexOf('\n');
   const end = text.trimEnd().lastIndexOf('\n```');
-  const inner = text.slice(start + 1, end).trim();
-  return start < 0 || end <= start || inner === '' ? text : inner;
+  if (start < 0 || end <= start) return text;
+  return text.slice(start + 1, end).trim() || text;
 }
 
 interface ReadRequest {
-  readonly place: string | null;
+  /** Where the text has the request, such as `entry 3`; null if it is all of the text. */
+  readonly location: string | null;
+  /** Null where the request could not be read. */
   readonly sample: Sample | null;
   readonly error: SampleError | null;
   /** Whether the scheme of the URL is a guess. */
@@ -75,7 +92,7 @@ interface FoundIn {
 function requestsIn(captured: CapturedText, pick: TakeOptions['pick']): FoundIn {
   let unsigned: FoundIn | null = null;
   for (const format of sampleFormats) {
-    const requests = format.find(captured).slice(0, maxRead).map(readFound);
+    const requests = format.find(captured).slice(0, maxRead).map(readRequest);
     if (requests.length === 0) continue;
     const signed = distinct(
       requests.filter(({ sample }) => sample !== null && sample.signature !== null),
@@ -90,28 +107,34 @@ function requestsIn(captured: CapturedText, pick: TakeOptions['pick']): FoundIn 
 }
 
 function noRequestIn({ text, json }: CapturedText): SampleError {
-  if (json === undefined && /^[{[]/.test(text))
+  const problem = 'this does not look like a request';
+  if (json === undefined && startsJson(text)) {
     return new SampleError('the text is not valid JSON');
-  const isAnswer = /^\{\s*"code"\s*:\s*"?\d/.test(text);
-  const fault = asObject(json) === null || isAnswer ? null : sampleFileFault(text);
-  if (fault !== null) return fault;
-  const advice = isAnswer ? 'It is an answer: take the request before it. ' : '';
-  return new SampleError('this does not look like a request', `${advice}${formatsHint}`);
+  }
+  if (/^\{\s*"code"\s*:\s*"?\d/.test(text)) {
+    const advice = 'It is an answer: take the request before it.';
+    return new SampleError(problem, `${advice} ${formatsHint}`);
+  }
+  const fault = asObject(json) && sampleFileFault(text);
+  return fault ?? new SampleError(problem, formatsHint);
 }
 
 const formatsHint =
   `It can be ${sampleFormats.map(({ name }) => name).join(', ')}. ` +
   `In a log, "${signatureName}=" is looked for. Most other tools copy a request as cURL.`;
 
-function readFound({ place, status, read }: FoundRequest): ReadRequest {
+/** Reads a request of a text; what is wrong with it is kept beside it. */
+function readRequest({ location, status, read }: FoundRequest): ReadRequest {
   try {
     const request = read();
-    if ('signature' in request) return { place, sample: request, error: null, isGuessed: false };
+    if ('signature' in request) {
+      return { location, sample: request, error: null, isGuessed: false };
+    }
     const sample = { ...toSample(request), secret: null };
-    return { place, sample, error: null, isGuessed: request.isSchemeGuessed ?? false, status };
+    return { location, sample, error: null, isGuessed: request.isSchemeGuessed ?? false, status };
   } catch (error) {
-    if (error instanceof SampleError) return { place, sample: null, error, isGuessed: false };
-    throw error;
+    if (!(error instanceof SampleError)) throw error;
+    return { location, sample: null, error, isGuessed: false };
   }
 }
 
@@ -121,88 +144,115 @@ function readFound({ place, status, read }: FoundRequest): ReadRequest {
  * the others are none.
  */
 function distinct(requests: readonly ReadRequest[]): ReadRequest[] {
-  const isDigest = ({ sample }: ReadRequest) => isDigestText(sample?.signature ?? '');
-  const candidates = requests.some(isDigest) ? requests.filter(isDigest) : requests;
+  const signedByDigest = requests.filter(isSignedByDigest);
+  const candidates = signedByDigest.length > 0 ? signedByDigest : requests;
   const kept = new Map<string, ReadRequest>();
   for (const request of candidates) {
-    const key = isDigest(request)
-      ? (request.sample?.signature ?? '')
-      : unsignedKey(request, kept.size);
-    const known = kept.get(key);
-    if (known === undefined || knowledge(request) > knowledge(known)) kept.set(key, request);
+    const key = identityOf(request) ?? `${kept.size}`;
+    const before = kept.get(key);
+    if (before === undefined || knowledge(request) > knowledge(before)) kept.set(key, request);
   }
   return [...kept.values()];
 }
 
-/** What a request without a digest is known by; one that cannot be read is known by its number. */
-function unsignedKey({ sample }: ReadRequest, number: number): string {
-  if (sample === null) return `${number}`;
-  const { method, url, params, body, signature } = sample;
+function isSignedByDigest({ sample }: ReadRequest): boolean {
+  return isDigestText(sample?.signature ?? '');
+}
+
+/** What two records of the same request have in common; null for one that cannot be read. */
+function identityOf(request: ReadRequest): string | null {
+  if (request.sample === null) return null;
+  const { method, url, params, body, signature } = request.sample;
+  if (isSignedByDigest(request)) return signature;
   return JSON.stringify([method, pathOf(url), params, body, signature]);
 }
 
-/** How much of a request is known that a rule may sign. */
+/**
+ * How much of a request is known that a rule may sign: most of all its parameters, then scheme and
+ * host, then the path.
+ */
 function knowledge({ sample, isGuessed }: ReadRequest): number {
   if (sample === null) return 0;
-  const isWhole = /^\w+:\/\//.test(sample.url) && !isGuessed;
-  return sample.params.length * 10 + (isWhole ? 2 : 0) + (sample.url === '' ? 0 : 1);
+  let facts = sample.params.length * 10;
+  if (/^\w+:\/\//.test(sample.url) && !isGuessed) facts += 2;
+  if (sample.url !== '') facts += 1;
+  return facts;
 }
 
+/** @throws SampleError where it is not clear which request is meant, or that one cannot be read */
 function choose(
   format: SampleFormat,
   requests: readonly ReadRequest[],
   pick: TakeOptions['pick'],
-): TakenSamples {
-  const isRefused = ({ status }: ReadRequest) => status === 401 || status === 403;
-  const refused = new Set(requests.filter(isRefused).flatMap(({ sample }) => sample ?? []));
-  if (pick === 'all')
-    return { samples: requests.flatMap(({ sample }) => sample ?? []), taken: [], refused };
-  const isOne = requests.length === 1;
-  const picked = isOne ? [1] : pick;
-  if (picked === undefined) throw severalRequests(requests);
-  const taken = picked.map((number) => {
-    const request = requests[number - 1];
-    if (request === undefined)
-      throw new SampleError(`there is no request ${number}: the text has ${requests.length}`);
-    if (request.sample === null) throw request.error;
-    return { ...request, sample: request.sample };
-  });
-  return {
-    samples: taken.map(({ sample }) => sample),
-    taken: taken.flatMap((request) =>
-      request.place === null && isOne ? [] : [describe(format, request)],
-    ),
-    refused,
-  };
+): Omit<TakenSamples, 'refused'> {
+  if (pick === 'all') return { samples: samplesOf(requests), taken: [] };
+  const [request] = requests;
+  if (requests.length === 1 && request !== undefined) {
+    const sample = sampleOf(request);
+    const isAllOfText = request.location === null;
+    return { samples: [sample], taken: isAllOfText ? [] : [describe(format, request, sample)] };
+  }
+  if (pick === undefined) throw severalRequests(requests);
+  const samples: Sample[] = [];
+  const taken: string[] = [];
+  for (const number of pick) {
+    const picked = requestNumbered(requests, number);
+    const sample = sampleOf(picked);
+    samples.push(sample);
+    taken.push(describe(format, picked, sample));
+  }
+  return { samples, taken };
+}
+
+/** @throws SampleError for a number, from 1, that is higher than the number of requests */
+function requestNumbered(requests: readonly ReadRequest[], number: number): ReadRequest {
+  const request = requests[number - 1];
+  if (request !== undefined) return request;
+  throw new SampleError(`there is no request ${number}: the text has ${requests.length}`);
+}
+
+/** @throws SampleError where the request cannot be read */
+function sampleOf({ sample, error }: ReadRequest): Sample {
+  if (sample === null) throw error;
+  return sample;
 }
 
 /** `GET https://api.example.com/x (a line of a log, line 3)`. */
 function describe(
   { name }: SampleFormat,
-  { place, sample, isGuessed }: ReadRequest & { readonly sample: Sample },
+  { location, isGuessed }: ReadRequest,
+  sample: Sample,
 ): string {
-  const scheme = isGuessed && 'which does not say http or https';
-  const where = [name, place, scheme, missingForm(sample) !== null && 'without its form'];
-  return `${label(sample)} (${where.filter(Boolean).join(', ')})`;
+  const details = [name];
+  if (location) details.push(location);
+  if (isGuessed) details.push('which does not say http or https');
+  if (missingForm(sample) !== null) details.push('without its form');
+  return `${label(sample)} (${details.join(', ')})`;
 }
 
 const maxListed = 20;
 const maxShown = 80;
 
 function label({ method, url }: Sample): string {
-  const address = url.replace(/^(\w+:\/\/)[^/]*@/, '$1');
-  const text = address.length > maxShown ? `${address.slice(0, maxShown)}…` : address;
-  return `${method.slice(0, 10)} ${text === '' ? 'of an unknown address' : text}`;
+  const address = url.replace(/^(\w+:\/\/)[^/]*@/, '$1') || 'of an unknown address';
+  const shown = address.length > maxShown ? `${address.slice(0, maxShown)}…` : address;
+  return `${method.slice(0, 10)} ${shown}`;
 }
 
 function severalRequests(requests: readonly ReadRequest[]): SampleError {
+  let problem = `the text has ${requests.length} requests`;
   const isSigned = requests.some(({ sample }) => sample?.signature);
-  const lines = requests.slice(0, maxListed).map(({ place, sample }, index) => {
-    return `${index + 1}  ${sample && label(sample)}${place === null ? '' : ` (${place})`}`;
-  });
-  const more = requests.length - lines.length;
-  return new SampleError(
-    `the text has ${requests.length} requests${isSigned ? '' : `, none of them with "${signatureName}"`}`,
-    ['Choose one with --pick N:', ...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'),
-  );
+  if (!isSigned) problem += `, none of them with "${signatureName}"`;
+  const choices = requests.slice(0, maxListed).map(listedChoice);
+  const lines = ['Choose one with --pick N:', ...choices];
+  const more = requests.length - choices.length;
+  if (more > 0) lines.push(`and ${more} more`);
+  return new SampleError(problem, lines.join('\n'));
+}
+
+/** `1  GET https://api.example.com/x (line 3)`. */
+function listedChoice({ location, sample }: ReadRequest, index: number): string {
+  const choice = `${index + 1}  ${sample && label(sample)}`;
+  if (location === null) return choice;
+  return `${choice} (${location})`;
 }

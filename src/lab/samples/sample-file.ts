@@ -33,8 +33,10 @@ export const sampleFile: SampleFormat = {
   from: '{"method": "GET", "url": "…", "params": {…}, "signature": "…"}',
   find({ text, json }) {
     const names = Object.keys(asObject(json) ?? {});
-    const isOwn = names.length > 0 && names.every((name) => Object.hasOwn(fieldParsers, name));
-    return isOwn ? [{ place: null, read: () => readSampleFile(text) }] : [];
+    const isSampleFile =
+      names.length > 0 && names.every((name) => Object.hasOwn(fieldParsers, name));
+    if (!isSampleFile) return [];
+    return [{ location: null, read: () => readSampleFile(text) }];
   },
 };
 
@@ -81,10 +83,15 @@ function membersOf(text: string): Record<string, unknown> {
   const members = new Map<string, unknown>();
   for (const { key: name, value } of membersIn(text)) {
     if (members.has(name)) throw new SampleError(`sample.${name}: stands there twice`);
-    const isObject = name === 'params' && value.startsWith('{');
-    members.set(name, isObject ? [...membersIn(value)].map(pairOf) : jsonValueOf(value));
+    members.set(name, memberValue(name, value));
   }
   return Object.fromEntries(members);
+}
+
+function memberValue(name: string, value: string): unknown {
+  const isParamsObject = name === 'params' && value.startsWith('{');
+  if (isParamsObject) return [...membersIn(value)].map(pairOf);
+  return jsonValueOf(value);
 }
 
 /**
@@ -93,28 +100,43 @@ function membersOf(text: string): Record<string, unknown> {
  */
 function pairOf({ key: name, value }: JsonMember): readonly [name: string, text: string] {
   if (value === 'null') return [name, ''];
-  return [name, value.startsWith('"') ? JSON.parse(value) : value];
+  if (value.startsWith('"')) return [name, JSON.parse(value)];
+  return [name, value];
 }
 
-function sampleOf({ params, secret, ...json }: ReturnType<typeof parseFields>): Sample {
-  const { url, body } = json;
-  const method = json.method ?? (body === null ? methodOf(url) : 'PUT');
-  const captured = toSample({ method, url, headers: [], body });
-  const listed = params?.filter(([name]) => name === signatureName).map(([, value]) => value);
-  const carried = listed === undefined ? captured.signature : onlySignature(listed);
-  const own = json.signature === null ? null : onlySignature([json.signature]);
-  if (own !== null && carried !== null && own !== carried) {
+type SampleFields = ReturnType<typeof parseFields>;
+
+/** @throws SampleError for two signatures, and as `toSample` */
+function sampleOf(file: SampleFields): Sample {
+  const { url, body, params } = file;
+  const captured = toSample({ method: methodFor(file), url, headers: [], body });
+  const carried = params === null ? captured.signature : carriedSignature(params);
+  const written = file.signature === null ? null : onlySignature([file.signature]);
+  if (written !== null && carried !== null && written !== carried) {
     throw new SampleError(`sample.signature: is not what the parameter "${signatureName}" says`);
   }
   return {
     ...captured,
     params: params?.filter(([name]) => name !== signatureName).map(placed) ?? captured.params,
-    signature: own ?? carried,
-    secret: secret === null ? null : new Secret(secret),
+    signature: written ?? carried,
+    secret: file.secret === null ? null : new Secret(file.secret),
   };
+}
+
+/** The method that a file names; without one, the method that its body or its URL says. */
+function methodFor({ method, url, body }: SampleFields): string {
+  if (method !== null) return method;
+  if (body !== null) return 'PUT';
+  return methodOf(url);
+}
+
+/** @throws SampleError for two signatures among the parameters */
+function carriedSignature(params: NonNullable<SampleFields['params']>): string | null {
+  return onlySignature(params.filter(([name]) => name === signatureName).map(([, value]) => value));
 }
 
 /** A parameter with the place that the contract gives its name (§4). */
 function placed([name, value]: readonly [name: string, value: string]): Param {
-  return formFields.has(name) ? [name, value, 'form'] : [name, value];
+  if (formFields.has(name)) return [name, value, 'form'];
+  return [name, value];
 }

@@ -8,8 +8,8 @@ export interface CapturedText {
 }
 
 export interface FoundRequest {
-  /** Its place, such as `entry 3`; null if it is all of the text. */
-  readonly place: string | null;
+  /** Where the text has the request, such as `entry 3`; null if it is all of the text. */
+  readonly location: string | null;
   /** The status of the answer, where the text has it. */
   readonly status?: number | undefined;
   /**

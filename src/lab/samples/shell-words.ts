@@ -18,32 +18,39 @@ const shellPart = /([ \t]+|\r?\n)|'([^']*)'|(\$'|")|\\(\r?\n|.)|([^\s'"\\]+)/suy
 export function shellWords(text: string): string[] {
   const words: string[] = [];
   let word: string | null = null;
-  let at = 0;
-  while (at < text.length) {
-    end.lastIndex = at;
+  let position = 0;
+  while (position < text.length) {
+    end.lastIndex = position;
     if (word === null && end.test(text)) break;
-    shellPart.lastIndex = at;
-    const found = shellPart.exec(text);
-    if (found === null) throw new SampleError('a quote of the command is not closed');
-    at = shellPart.lastIndex;
-    const [, blank, single, opened, escaped, bare] = found;
+    shellPart.lastIndex = position;
+    const part = shellPart.exec(text);
+    if (part === null) throw new SampleError('a quote of the command is not closed');
+    position = shellPart.lastIndex;
+    const [, blank, single, opened, escaped, bare] = part;
     if (blank !== undefined) {
       if (word !== null) words.push(word);
       word = null;
-      end.lastIndex = at - blank.length;
+      end.lastIndex = position - blank.length;
       if (end.test(text)) break;
     } else if (escaped !== undefined) {
       if (!escaped.endsWith('\n')) word = (word ?? '') + escaped;
     } else if (opened !== undefined) {
       // A pattern would overflow the stack in a text of millions of characters.
-      const close = closingQuote(text, at - 1);
+      const close = closingQuote(text, position - 1);
       if (close < 0) throw new SampleError('a quote of the command is not closed');
-      const quoted = text.slice(at, close);
-      word = (word ?? '') + (opened === '"' ? unescapeDouble(quoted) : unescapeAnsi(quoted));
-      at = close + 1;
+      const quoted = text.slice(position, close);
+      word = (word ?? '') + unescapeQuoted(opened, quoted);
+      position = close + 1;
     } else word = (word ?? '') + (single ?? checkBare(bare ?? ''));
   }
-  return word === null ? words : [...words, word];
+  if (word !== null) words.push(word);
+  return words;
+}
+
+/** What is between `"` and `"`, or between `$'` and `'`. */
+function unescapeQuoted(opened: string, quoted: string): string {
+  if (opened === '"') return unescapeDouble(quoted);
+  return unescapeAnsi(quoted);
 }
 
 function unescapeDouble(text: string): string {
@@ -82,22 +89,26 @@ const ansiEscape =
 function unescapeAnsi(text: string): string {
   return text.replace(
     ansiEscape,
-    (whole, bytes?: string, unit?: string, point?: string, other = '') => {
+    (whole, bytes?: string, unit?: string, point?: string, character = '') => {
       if (bytes !== undefined) return textOfBytes(bytes);
       if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
       if (point !== undefined)
         return String.fromCodePoint(Math.min(Number.parseInt(point, 16), 0x10ffff));
-      return controls[other] ?? (/['"?\\]/.test(other) ? other : whole);
+      if (/['"?\\]/.test(character)) return character;
+      return controls[character] ?? whole;
     },
   );
 }
 
+/** The byte of an escape without its backslash: `xe5` in hex, `345` in octal. */
+function byteOf(escaped: string): number {
+  if (escaped.startsWith('x')) return Number.parseInt(escaped.slice(1), 16);
+  return Number.parseInt(escaped, 8);
+}
+
 /** The text of bytes in hex or octal: `\xe5\xbc\xa0`. */
 function textOfBytes(escapes: string): string {
-  const codes = escapes.split('\\').slice(1);
-  const bytes = codes.map((digits) =>
-    digits.startsWith('x') ? Number.parseInt(digits.slice(1), 16) : Number.parseInt(digits, 8),
-  );
+  const bytes = escapes.split('\\').slice(1).map(byteOf);
   const text = Buffer.from(bytes).toString();
   if (!text.includes('\ufffd')) return text;
   throw new SampleError("the bytes of a $'…' in the command are not UTF-8");

@@ -4,10 +4,14 @@ const variable = /\{\{([^{}]{1,200})\}\}/g;
 /** Characters that all requests of a text may take from variables: these can name each other. */
 const maxCharacters = 5_000_000;
 
+/** How deep values may name each other. */
+const levels = 2;
+
 /** Values of the variables of a Postman collection, or of a folder in it, by name. */
 export class Variables {
   readonly #values: ReadonlyMap<string, string>;
   readonly #outer: Variables | null;
+  /** The characters that are left of `maxCharacters`: one count for a collection and its folders. */
   readonly #budget: { left: number };
 
   constructor(values: ReadonlyMap<string, string> = new Map(), outer: Variables | null = null) {
@@ -17,7 +21,9 @@ export class Variables {
   }
 
   #get(name: string): string | undefined {
-    return this.#values.get(name) ?? (this.#outer === null ? undefined : this.#outer.#get(name));
+    const value = this.#values.get(name);
+    if (value !== undefined || this.#outer === null) return value;
+    return this.#outer.#get(name);
   }
 
   /** Whether each variable in a text has a value. */
@@ -34,17 +40,30 @@ export class Variables {
    */
   fill(text: string): string {
     let filled = text;
-    for (let level = 0; level < 3 && filled.includes('{{'); level++) {
-      filled = filled.replace(variable, (whole, name: string) => {
-        const value = level === 2 ? undefined : this.#get(name.trim());
-        this.#budget.left -= value?.length ?? 0;
-        if (value !== undefined && this.#budget.left > 0) return value;
-        throw new SampleError(
-          `the request holds ${whole.slice(0, 60)}, a variable without a value`,
-          'An export has no values of environments and scripts. Take "Code", then cURL: that has them.',
-        );
+    for (let level = 0; level < levels && filled.includes('{{'); level++) {
+      filled = filled.replace(variable, (written, name: string) => {
+        return this.#take(written, name.trim());
       });
     }
+    // What is left names variables deeper than that, such as itself.
+    const [remaining] = filled.match(variable) ?? [];
+    if (remaining !== undefined) throw withoutValue(remaining);
     return filled;
   }
+
+  /** The value of the variable that stands there; its characters are taken from the budget. */
+  #take(written: string, name: string): string {
+    const value = this.#get(name);
+    this.#budget.left -= value?.length ?? 0;
+    if (value === undefined || this.#budget.left <= 0) throw withoutValue(written);
+    return value;
+  }
+}
+
+function withoutValue(written: string): SampleError {
+  return new SampleError(
+    `the request holds ${written.slice(0, 60)}, a variable without a value`,
+    'An export has no values of environments and scripts. ' +
+      'Take "Code", then cURL: that has them.',
+  );
 }
