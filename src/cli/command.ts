@@ -22,8 +22,8 @@ import { createPrompt } from './prompt.js';
 export type CliContext = ReturnType<typeof createContext>;
 
 /**
- * The context of a real run of `args` (without `node` and the script): the user's profiles, the
- * network.
+ * The context of the command line of `args` (without `node` and the script): the user's profiles,
+ * the network.
  */
 export function createContext(io: Io, signal: AbortSignal, args: readonly string[]) {
   const context = {
@@ -80,12 +80,17 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
   readonly summary: string;
   /** The `help.txt` of its folder; a command of a group is in that of the group. */
   readonly help?: LoadHelpText;
-  /** The common options that apply to it. Default: those of the output; none for a group. */
+  /**
+   * The common options that apply to it.
+   *
+   * @default ['output'], none for a group
+   */
   readonly common?: readonly CommonGroup[];
   /** Adds its arguments and options. */
   readonly takes?: (command: Command, context: CliContext) => Command;
-  /** A group has none. */
-  readonly run?: (invocation: Invocation<Options>, ...operands: Arguments) => Promise<void>;
+  /** Its work, with the arguments that `takes` adds. A group has none. */
+  readonly action?: (invocation: Invocation<Options>, ...operands: Arguments) => Promise<void>;
+  /** The commands of a group. */
   readonly commands?: readonly Declare[];
 }
 
@@ -109,8 +114,8 @@ function findUnused(command: Command, common: readonly CommonGroup[]): CommonOpt
 export function command<Options, Arguments extends unknown[]>(
   spec: CommandSpec<Options, Arguments>,
 ): Declare {
-  const { common = ['output'], takes, run, commands = [] } = spec;
-  const isGroup = run === undefined;
+  const { common = ['output'], takes, action, commands = [] } = spec;
+  const isGroup = action === undefined;
   return (parent, context) => {
     const command = parent.command(spec.name).summary(spec.summary);
     if (spec.help !== undefined) setHelpText(command, spec.help);
@@ -148,7 +153,7 @@ export function command<Options, Arguments extends unknown[]>(
         isTable: isPlainTable(style),
         print,
       };
-      await run(invocation, ...(command.processedArgs as Arguments));
+      await action(invocation, ...(command.processedArgs as Arguments));
     });
   };
 }

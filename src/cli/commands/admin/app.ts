@@ -59,13 +59,13 @@ const declareCreate = storeCommand({
       .option('--app-key <key>', 'key of the app (default: generated)')
       .option('--platform <file>', 'platform file with its recipes; - for standard input')
       .option('--base-url <url>', 'with --profile: base URL of the service', defaultUrl),
-  run: createApp,
+  action: createApp,
 });
 
 const declareList = storeCommand({
   name: 'list',
   summary: 'list the apps',
-  run: async ({ io, style, openStore }) => printList((await openStore()).listApps(), io, style),
+  action: async ({ io, style, openStore }) => printList((await openStore()).listApps(), io, style),
 });
 
 const declareRotateSecret = storeCommand({
@@ -78,7 +78,7 @@ const declareRotateSecret = storeCommand({
       'time for which the old secret stays valid',
       parseDuration,
     ),
-  run: async ({
+  action: async ({
     context,
     io,
     options,
@@ -105,7 +105,7 @@ const declareChanges = changes.map(({ done, change, ...spec }) =>
   storeCommand({
     ...spec,
     takes: takesKey,
-    run: async ({ io, options, openStore }: StoreInvocation<AppOptions>) => {
+    action: async ({ io, options, openStore }: StoreInvocation<AppOptions>) => {
       await (await openStore())[change](options);
       await printMessage(io, `${done} app "${options.appKey}"`);
     },
@@ -119,13 +119,13 @@ const declareSet = storeCommand({
     takesKey(command)
       .option('--channel <code>', 'channel of the app')
       .option('--platform <file>', 'platform file with its recipes; - for standard input'),
-  run: setApp,
+  action: setApp,
 });
 
 const declareEncryptSecrets = storeCommand({
   name: 'encrypt-secrets',
   summary: 'encrypt the stored secrets of all apps',
-  run: async ({ print, openStore }) =>
+  action: async ({ print, openStore }) =>
     print({ encrypted: await (await openStore()).encryptSecrets() }),
 });
 
@@ -134,7 +134,7 @@ const declareDelete = storeCommand({
   common: ['confirm'],
   summary: 'delete an app',
   takes: takesKey,
-  run: async ({ context, io, options, openStore }: StoreInvocation<AppOptions>) => {
+  action: async ({ context, io, options, openStore }: StoreInvocation<AppOptions>) => {
     const store = await openStore();
     await confirm(context, `Delete app "${options.appKey}"?`, options.yes);
     await store.removeApp(options);

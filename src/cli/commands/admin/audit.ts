@@ -31,7 +31,7 @@ export const declareAudit = storeCommand({
         .option('--app-key <key>', 'actions on an app', parseFilled('--app-key'))
         .option('--tenant-code <code>', 'actions on a tenant', parseFilled('--tenant-code')),
     ),
-  run: async ({ context, io, options, style, openStore }: StoreInvocation<AuditOptions>) => {
+  action: async ({ context, io, options, style, openStore }: StoreInvocation<AuditOptions>) => {
     const { limit, since, action, appKey, tenantCode } = options;
     const user = await namedUser(context, options);
     const filter = withoutUndefined({ limit, since, action, appKey, tenantCode, user });

@@ -54,14 +54,14 @@ const declareIssue = storeCommand({
     )
       .option('--union-id-column <name>', 'column of union IDs (default: union_id)')
       .optionsGroup('Options:'),
-  run: issueCode,
+  action: issueCode,
 });
 
 const declareList = storeCommand({
   name: 'list',
   summary: 'list the codes of a tenant',
   takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the codes'),
-  run: async ({ io, options, style, openStore }: StoreInvocation<TenantOptions>) =>
+  action: async ({ io, options, style, openStore }: StoreInvocation<TenantOptions>) =>
     printList((await openStore()).listCodes(options), io, style, inWords),
 });
 
@@ -72,7 +72,7 @@ const declareRevoke = storeCommand({
     command
       .argument('<code>', 'authorization code')
       .requiredOption('--tenant-code <code>', 'tenant of the code'),
-  run: async ({ io, options, openStore }: StoreInvocation<TenantOptions>, code: string) => {
+  action: async ({ io, options, openStore }: StoreInvocation<TenantOptions>, code: string) => {
     await (await openStore()).revokeCode({ tenantCode: options.tenantCode, code });
     await printMessage(io, 'revoked');
   },

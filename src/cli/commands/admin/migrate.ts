@@ -5,7 +5,7 @@ export const declareMigrate = command({
   name: 'migrate',
   summary: 'update the tables of the service',
   takes: (command) => command.addOption(databaseOption()),
-  run: async ({ io, options, print }: Invocation<{ readonly database?: string }>) => {
+  action: async ({ io, options, print }: Invocation<{ readonly database?: string }>) => {
     const { migrateDatabase } = await import('../../../service/migrate.js');
     const { from, to } = await migrateDatabase(await chooseStore(options.database, io.env, true));
     await print({ from, to });

@@ -72,15 +72,15 @@ export function linesByDefault({ io, options, style }: Invocation): OutputStyle 
 /** A command that works on the store of `--database`. */
 export function storeCommand<Options, Arguments extends unknown[]>({
   takes,
-  run,
+  action,
   ...spec
-}: Omit<CommandSpec<Options, Arguments>, 'run'> & {
-  readonly run: (invocation: StoreInvocation<Options>, ...operands: Arguments) => Promise<void>;
+}: Omit<CommandSpec<Options, Arguments>, 'action'> & {
+  readonly action: (invocation: StoreInvocation<Options>, ...operands: Arguments) => Promise<void>;
 }): Declare {
   return command({
     ...spec,
     takes: (command, context) => (takes?.(command, context) ?? command).addOption(databaseOption()),
-    run: async (
+    action: async (
       invocation: Invocation<Options & { readonly database?: string }>,
       ...operands: Arguments
     ) => {
@@ -90,7 +90,7 @@ export function storeCommand<Options, Arguments extends unknown[]>({
         return store;
       };
       try {
-        await run({ ...invocation, openStore }, ...operands);
+        await action({ ...invocation, openStore }, ...operands);
       } finally {
         await store?.close();
       }

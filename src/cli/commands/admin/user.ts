@@ -36,7 +36,7 @@ const declarePut = storeCommand({
   name: 'put',
   summary: 'store user records',
   takes: (command) => command.argument('[file]', 'file of JSON lines; - for standard input', '-'),
-  run: async ({ context, io, isTable, print, openStore }, file: string) => {
+  action: async ({ context, io, isTable, print, openStore }, file: string) => {
     const put = await putRecords(context, await openStore(true), file);
     if (isTable) await printMessage(io, `put ${put} ${put === 1 ? 'user' : 'users'}`);
     else await print({ put });
@@ -47,7 +47,7 @@ const declareShow = storeCommand({
   name: 'show',
   summary: 'print a user record',
   takes: (command) => takesUser(command).alias('export'),
-  run: async ({ options, print, openStore }: StoreInvocation<UserKey>) =>
+  action: async ({ options, print, openStore }: StoreInvocation<UserKey>) =>
     print(await (await openStore()).getUser(options)),
 });
 
@@ -58,7 +58,7 @@ const declareFind = storeCommand({
     command
       .requiredOption('--tenant-code <code>', 'tenant of the users')
       .requiredOption('--key <name>', 'key of the value, such as mobile or id_card'),
-  run: async (invocation: StoreInvocation<{ tenantCode: string; key: string }>) => {
+  action: async (invocation: StoreInvocation<{ tenantCode: string; key: string }>) => {
     const value = await readValue(invocation.context, 'value');
     const store = await invocation.openStore();
     await printList(
@@ -73,7 +73,7 @@ const declareList = storeCommand({
   name: 'list',
   summary: 'print all user records of a tenant',
   takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the users'),
-  run: async (invocation: StoreInvocation<{ readonly tenantCode: string }>) =>
+  action: async (invocation: StoreInvocation<{ readonly tenantCode: string }>) =>
     printList(
       (await invocation.openStore()).listUsers(invocation.options),
       invocation.io,
@@ -86,7 +86,7 @@ const declareDigest = storeCommand({
   summary: 'print the digest that names a user in the log and the audit',
   takes: (command) =>
     takesNamedUser(command.requiredOption('--tenant-code <code>', 'tenant of the user')),
-  run: async ({
+  action: async ({
     context,
     io,
     options,
@@ -107,7 +107,7 @@ const declareDelete = storeCommand({
   common: ['output', 'confirm'],
   summary: 'delete a user',
   takes: takesUser,
-  run: async ({ context, options, print, openStore }: StoreInvocation<UserKey>) => {
+  action: async ({ context, options, print, openStore }: StoreInvocation<UserKey>) => {
     const { tenantCode, unionId, yes } = options;
     const store = await openStore();
     await confirm(

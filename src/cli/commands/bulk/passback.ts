@@ -25,6 +25,6 @@ export const declareBulkPassback = command({
           'keep',
         ]),
       ),
-  run: async (invocation: Invocation<BulkPassbackOptions>, file: string) =>
+  action: async (invocation: Invocation<BulkPassbackOptions>, file: string) =>
     (await import('./run-many.late.js')).passbackMany(invocation, file),
 });

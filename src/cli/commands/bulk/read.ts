@@ -14,6 +14,6 @@ export const declareBulkRead = command({
         'authorization type (default: that of the service)',
         parseFilled('--scope'),
       ),
-  run: async (invocation: Invocation<BulkReadOptions>, file: string, names: string[]) =>
+  action: async (invocation: Invocation<BulkReadOptions>, file: string, names: string[]) =>
     (await import('./run-many.late.js')).readMany(invocation, file, names),
 });

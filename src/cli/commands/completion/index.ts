@@ -18,7 +18,7 @@ const declareScript = command({
   help: () => import('./help.txt?raw'),
   takes: (command) =>
     command.addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts))),
-  run: ({ io }, shell: keyof typeof scripts) => write(io.stdout, scripts[shell]),
+  action: ({ io }, shell: keyof typeof scripts) => write(io.stdout, scripts[shell]),
 });
 
 export const declareCompletion: Declare = (program, context) => {

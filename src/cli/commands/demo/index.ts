@@ -5,5 +5,5 @@ export const declareDemo = command({
   common: [],
   summary: 'try everything, against a service in memory',
   help: () => import('./help.txt?raw'),
-  run: async (invocation) => (await import('./tour.late.js')).runDemo(invocation),
+  action: async (invocation) => (await import('./tour.late.js')).runDemo(invocation),
 });

@@ -13,7 +13,7 @@ export const declareDoctor = command({
   summary: 'find out why requests fail',
   help: () => import('./help.txt?raw'),
   takes: (command) => addConnectionOptions(command),
-  run: (invocation: Invocation<ConnectionOptions>) => runChecks(invocation),
+  action: (invocation: Invocation<ConnectionOptions>) => runChecks(invocation),
 });
 
 /** The checks in the order of a request, with their titles. */

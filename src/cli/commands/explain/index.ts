@@ -24,7 +24,7 @@ export const declareExplain = command({
     command
       .argument('[code...]', 'the code of an answer, or its text (default: all codes)')
       .option('--platform <file>', 'platform file with its result codes'),
-  run: async (
+  action: async (
     { context, io, options, isTable, print }: Invocation<ConnectionOptions>,
     words: string[],
   ) => {

@@ -63,7 +63,7 @@ Reserved keys, which cannot be passed back: ${reservedKeys.join(', ')}. Any othe
 stored as it is; give it a prefix of your own, such as acme_level.`,
     );
   },
-  run: async (invocation: Invocation<PassbackOptions>, pairs: string[]) => {
+  action: async (invocation: Invocation<PassbackOptions>, pairs: string[]) => {
     const file = pairs.find(isRowsName);
     if (file !== undefined) throw rowsFileError(file);
     const request = await passbackCall.request(invocation, pairs);

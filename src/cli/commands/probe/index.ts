@@ -52,7 +52,7 @@ export const declareProbe = command({
             .argParser(parseDuration),
         ),
     ),
-  run: runProbe,
+  action: runProbe,
 });
 
 async function runProbe(invocation: Invocation<ProbeOptions>): Promise<void> {

@@ -93,7 +93,7 @@ export const declareAdd = command({
             .default(5, '5/s'),
         ),
     ),
-  run: runAdd,
+  action: runAdd,
 });
 
 async function runAdd(invocation: Invocation<AddOptions>, name: string): Promise<void> {
@@ -302,7 +302,7 @@ export const declareSet = command({
       '--no-allow-http',
       'disallow plain HTTP to another machine',
     ),
-  run: async ({ context, io, options }: Invocation<EditOptions>, name: string) => {
+  action: async ({ context, io, options }: Invocation<EditOptions>, name: string) => {
     const { profiles } = context;
     const current = await profiles.get(name);
     const patch = await patchOf(context, options, current);

@@ -33,7 +33,7 @@ const declareExport = command({
   name: 'export',
   summary: 'print a profile as JSON, to share it',
   takes: (command) => command.argument('<name>', 'the profile'),
-  run: async ({ context, io, isTable, print }, name: string) => {
+  action: async ({ context, io, isTable, print }, name: string) => {
     const profile = await context.profiles.get(name);
     const exported = exportProfile(profile);
     await printMessage(io, `left out: ${leftOut(profile).join(', ')}`);
@@ -66,7 +66,7 @@ const declareImport = command({
         .argument('<file>', 'file of JSON')
         .option('--name <name>', 'name of the new profile (default: that of the file)'),
     ),
-  run: importProfile,
+  action: importProfile,
 });
 
 async function importProfile(
@@ -109,7 +109,7 @@ const takesName = (command: Command) => command.argument('<name>', 'the profile'
 const declareList = command({
   name: 'list',
   summary: 'list the profiles',
-  run: async ({ context, io, style, isTable, print }) => {
+  action: async ({ context, io, style, isTable, print }) => {
     const { active, profiles } = await context.profiles.load();
     const rows = Array.from(profiles.values(), (profile) => listRow(profile, active));
     if (!isTable) return print(rows);
@@ -152,7 +152,7 @@ const declareUse = command({
   common: [],
   summary: 'switch to a profile',
   takes: takesName,
-  run: async ({ context, io }, name: string) => {
+  action: async ({ context, io }, name: string) => {
     const list = await context.profiles.change((before) => activateProfile(before, name));
     const profile = list.profiles.get(name);
     if (profile !== undefined) await printMessage(io, `now using ${describeProfile(profile)}`);
@@ -168,7 +168,7 @@ const declareRename = command({
   common: [],
   summary: 'rename a profile',
   takes: (command) => takesName(command).argument('<new-name>', 'its new name'),
-  run: async ({ context, io }, name: string, newName: string) => {
+  action: async ({ context, io }, name: string, newName: string) => {
     await context.profiles.change((list) => renameProfile(list, name, newName));
     await printMessage(io, `renamed "${name}" to "${newName}"`);
   },
@@ -179,7 +179,7 @@ const declareDelete = command({
   common: ['confirm'],
   summary: 'delete a profile',
   takes: takesName,
-  run: async ({ context, io, options }, name: string) => {
+  action: async ({ context, io, options }, name: string) => {
     const profile = await context.profiles.get(name);
     await confirm(context, `Delete profile ${describeProfile(profile)}?`, options.yes);
     const list = await context.profiles.change((before) => removeProfile(before, name));
@@ -193,7 +193,7 @@ const declareDelete = command({
 const declarePath = command({
   name: 'path',
   summary: 'print the path of the profile file',
-  run: ({ context, io: { stdout }, isTable, print }) => {
+  action: ({ context, io: { stdout }, isTable, print }) => {
     const { path } = context.profiles;
     if (!isTable) return print({ path });
     return write(stdout, `${stdout.isTTY ? showText(path) : path}\n`);

@@ -26,10 +26,10 @@ export const declareShow = command({
   summary: 'show the effective values and their sources',
   takes: (command) =>
     addConnectionOptions(command.argument('[name]', 'the profile; the active one by default')),
-  run,
+  action: showProfile,
 });
 
-async function run(
+async function showProfile(
   { context, io, options, style, isTable, print }: Invocation<ConnectionOptions>,
   name: string | undefined,
 ): Promise<void> {

@@ -60,7 +60,7 @@ Any other name is a key that an application passed back, such as acme_level.
 Names missing from the answer are reported on stderr.`,
     );
   },
-  run: async (invocation: Invocation<ReadOptions>, code: string, names: string[]) => {
+  action: async (invocation: Invocation<ReadOptions>, code: string, names: string[]) => {
     const request = await readCall.request(invocation, code, names);
     const namesInQuery = invocation.style.select?.names ?? [];
     const further = namesInQuery.filter((name) => !request.infoNames.includes(name));

@@ -41,7 +41,7 @@ export const declareServe = command({
   summary: 'run the service locally, for tests; --demo to try it',
   help: () => import('./help.txt?raw'),
   takes: addServeOptions,
-  run: ({ context, options }: Invocation<ServeOptions>) => runServe(context, options),
+  action: ({ context, options }: Invocation<ServeOptions>) => runServe(context, options),
 });
 
 /**

@@ -40,7 +40,7 @@ const declareOperations = endpoints.map(({ operation }) => {
     common: ['profile', 'output'],
     summary: `show how a ${operation} would be signed`,
     takes: (command) => addConnectionOptions(takes(command)),
-    run: async (invocation: Invocation<ExplainedOptions>, ...args: never[]) =>
+    action: async (invocation: Invocation<ExplainedOptions>, ...args: never[]) =>
       explainRequest(invocation, await request(invocation as Invocation<never>, ...args)),
   });
 });
@@ -55,7 +55,7 @@ export const declareSignExplain = command({
         command.argument('[request]', 'such as a URL or a curl command; - for standard input'),
       ),
     ),
-  run: explainSample,
+  action: explainSample,
   commands: declareOperations,
 });
 

@@ -23,7 +23,7 @@ export const declareSignExport = command({
         )
         .option('--test', 'print the test of that file'),
     ),
-  run: async ({ context, io, options }: Invocation<ExportOptions>) => {
+  action: async ({ context, io, options }: Invocation<ExportOptions>) => {
     const { exportRule, exportTest, languages } = await import('../../../lab/export/export.js');
     const { lang, test = false } = options;
     const rule = await selectRule(context, options);

@@ -8,7 +8,7 @@ export const declareSignPresets = command({
   name: 'presets',
   summary: 'list common recipes, or print one',
   takes: (command) => command.argument('[name]', 'recipe to print'),
-  run: async ({ io, isTable, print }, name?: string) => {
+  action: async ({ io, isTable, print }, name?: string) => {
     if (name === undefined) {
       const describe = ({ recipe, ...preset }: (typeof presets)[number]) =>
         isTable ? preset : { ...preset, recipe: formatRecipe(recipe) };

@@ -24,7 +24,7 @@ export const declareSignSolve = command({
         'what a document says: a recipe, or {app_sign, sign}, with "?" for each value that it does not say',
       )
       .option('--save <profile>', 'write the found recipes into a profile'),
-  run: async (invocation: Invocation<SolveOptions>, requests: string[]) => {
+  action: async (invocation: Invocation<SolveOptions>, requests: string[]) => {
     const { solveSamples } = await import('./solve-samples.late.js');
     await solveSamples(invocation, await readSamples(invocation, requests));
   },

@@ -19,7 +19,7 @@ export const declareSignTry = command({
         .option('--save <profile>', 'write the rules found into a profile')
         .option('--skip <n>', 'number of rules that were refused before', parseCount),
     ),
-  run: async (invocation: Invocation<TryOptions>) => {
+  action: async (invocation: Invocation<TryOptions>) => {
     const { tryRules } = await import('./try-rules.late.js');
     await tryRules(invocation);
   },

@@ -50,7 +50,7 @@ export const declareSignVerify = command({
           .option('--theirs <text>', "the operator's text to sign, @file, or - for standard input"),
       ),
     ),
-  run: verify,
+  action: verify,
 });
 
 async function verify(
