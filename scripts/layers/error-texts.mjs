@@ -6,7 +6,6 @@
 const foreignTexts = {
   'src/service/database/postgres-errors.ts': 'pg, of a lost connection',
   'src/core/contract/masking.ts': 'a refusal, whose quoted names are masked for the log',
-  'src/cli/request/explain-failure.late.ts': 'a gateway, of a path that it does not have',
   'src/core/support/json-fault.ts': "V8 and lossless-json, of a fault's position",
 };
 

@@ -141,7 +141,9 @@ export class Reader implements AsyncDisposable {
     }
     const own = this.#names.get(':8787');
     this.#names.set('serve --demo', `serve --demo --port ${own?.slice(1)}`);
-    this.#names.set('admin app create', `admin app create --base-url http://127.0.0.1${own}`);
+    // Apps whose command in the page has no --base-url.
+    for (const profile of ['--profile own', '--profile partner'])
+      this.#names.set(profile, `${profile} --base-url http://127.0.0.1${own}`);
     for (const url of new Set(page.match(/postgres:\/\/userinfo@db\.example\/\w+/g))) {
       const schema = await createSchema();
       this.#open.push({ [Symbol.asyncDispose]: () => schema.remove() });
