@@ -62,24 +62,21 @@ function signatureCommands({ profile, environment }: Settings, operation: Failed
   return commands;
 }
 
-/** What to check where an answer says that nothing is at the address; `null` where it does not. */
-export function adviceOfAddress(answer: {
-  readonly httpStatus: number;
-  readonly msg: string;
-}): string | null {
-  if (answer.httpStatus !== 404 && !/not found/i.test(answer.msg)) return null;
+/** What to check where the HTTP status says that nothing is at the address; otherwise `null`. */
+export function adviceOfAddress(httpStatus: number): string | null {
+  if (httpStatus !== 404) return null;
   return 'Check the base URL first: its path may lack a part, such as /gw.';
 }
 
 /** A code that the table does not have: in a test deployment a probe finds out what it means. */
 function unknownCode(
-  { resultCode, httpStatus, msg }: RejectedError,
+  { resultCode, httpStatus }: RejectedError,
   { profile, environment }: Settings,
   operation: Failed,
 ): RefusalAdvice {
   if (environment.value === 'production' || profile === null) return {};
   const sentences = [`The table of the profile does not have the code ${resultCode}.`];
-  const aboutAddress = adviceOfAddress({ httpStatus, msg });
+  const aboutAddress = adviceOfAddress(httpStatus);
   if (aboutAddress !== null) sentences.push(aboutAddress);
   if (operation === 'read')
     sentences.push(

@@ -223,7 +223,7 @@ function describeAnswer(
   const duration = `after ${receivedAt - sentAt} ms`;
   const detail = `HTTP ${httpStatus}, code ${code} ${quoteName(msg)}, ${duration}`;
   const isUnknownCode = refused !== undefined && refused.entry === undefined;
-  const next = isUnknownCode ? adviceOfAddress({ httpStatus, msg }) : null;
+  const next = isUnknownCode ? adviceOfAddress(httpStatus) : null;
   return next === null ? { detail } : { detail, next };
 }
 

@@ -218,7 +218,7 @@ function endHint({ ended, judging, last }: Search): string {
     return `Stopped: ${stopWords[ended]}. Go on later.`;
   if (judging.kind === 'apart') return `The platform answers ${describeReply(last)}.`;
   const each = `Each answer was ${describeReply(last)}.`;
-  const aboutAddress = last && adviceOfAddress(last);
+  const aboutAddress = last && adviceOfAddress(last.httpStatus);
   if (aboutAddress !== null) return `${each} ${aboutAddress}`;
   return (
     `${each} That decides nothing where the platform has one answer for both signatures, ` +

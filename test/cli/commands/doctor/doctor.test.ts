@@ -212,9 +212,10 @@ describe('doctor reports a service', () => {
   });
 
   it('that has nothing at the address, with the base URL as the cause', async () => {
-    const server = await httpServer((_, response) =>
-      response.end('{"code":24126,"msg":"not found","data":{}}'),
-    );
+    const server = await httpServer((_, response) => {
+      response.statusCode = 404;
+      response.end('{"code":24126,"msg":"not found","data":{}}');
+    });
     const found = await diagnose(['--base-url', server.url], { env });
     const read = await machine.run(['read', 'c1', '--base-url', server.url], { env });
     const args = ['sign', 'try', '--base-url', server.url, '--rate', '1000000/s'];
