@@ -27,17 +27,21 @@ export function bytesIn(charset: Charset, message: string): Buffer {
   const written = message.replace(/(?:%[89a-f][\da-f])+/gi, (escapes) => {
     const text = decodePercent(escapes);
     if (text === escapes) return escapes;
-    const isLower = /[a-f]/.test(escapes);
-    const bytes = [...charset.encode(text)];
-    const digits = bytes.map((byte) => byte.toString(16).padStart(2, '0'));
-    return digits.map((pair) => `%${isLower ? pair : pair.toUpperCase()}`).join('');
+    const lower = charset.encode(text).toString('hex').replace(/../g, '%$&');
+    return /[a-f]/.test(escapes) ? lower : lower.toUpperCase();
   });
-  return written === message ? charset.encode(message) : Buffer.from(written);
+  if (written === message) return charset.encode(message);
+  return Buffer.from(written);
 }
 
+/** What stands for a character that a charset does not have. */
+const questionMark = [0x3f];
+
 function encodeBy(table: ReadonlyMap<string, readonly number[]>, text: string): Buffer {
-  const bytesOf = (character: string) =>
-    character <= '\x7f' ? [character.charCodeAt(0)] : (table.get(character) ?? [0x3f]);
+  const bytesOf = (character: string) => {
+    if (character <= '\x7f') return [character.charCodeAt(0)];
+    return table.get(character) ?? questionMark;
+  };
   return Buffer.from([...text].flatMap(bytesOf));
 }
 
@@ -60,7 +64,8 @@ function decoded(
 ): string | null {
   try {
     const [character = '', ...others] = decoder.decode(Uint8Array.from(bytes));
-    return others.length === 0 ? character : null;
+    if (others.length > 0) return null;
+    return character;
   } catch {
     return null;
   }
@@ -71,12 +76,12 @@ const fourByteCharacters = 39_420;
 const firstAstral = 189_000;
 
 function encodeGb18030(text: string): Buffer {
-  const known = twoByteTable('gbk');
+  const twoBytes = twoByteTable('gbk');
   const bytesOf = (character: string) => {
     if (character <= '\x7f') return [character.charCodeAt(0)];
     const point = character.codePointAt(0) ?? 0;
     if (point >= 0x10000) return fourBytes(firstAstral + point - 0x10000);
-    return known.get(character) ?? fourByteTable(undefined).get(character) ?? [0x3f];
+    return twoBytes.get(character) ?? fourByteTable(undefined).get(character) ?? questionMark;
   };
   return Buffer.from([...text].flatMap(bytesOf));
 }

@@ -27,75 +27,98 @@ const after = 40;
  * stars. Null where they are the same. The causes are those of a wrong signature, where one gives
  * the other text.
  */
-export function compareMessages(signed: SignedRequest, given: string): Difference | null {
+export function compareMessages(signed: SignedRequest, message: string): Difference | null {
   const { request, secret, signer } = signed;
   const ours = signer.explain(request, secret).message;
-  const { text: theirs, otherLength } = placeSecret(ours, given, secret);
+  const { text: theirs, otherLength } = placeSecret(ours, message, secret);
   if (ours === theirs) return null;
-  const at = alikeLength(ours, theirs);
-  const start = Math.max(0, at - before);
+  const difference = alikeLength(ours, theirs);
+  const start = Math.max(0, difference - before);
+  const end = difference + after;
   return {
     offset: firstDifference(Buffer.from(ours), Buffer.from(theirs)),
-    ours: ours.slice(start, at + after),
-    theirs: theirs.slice(start, at + after),
-    alike: at - start,
-    causes:
-      otherLength === null
-        ? findCauses(signed, ours, theirs)
-        : [otherSecretCause(otherLength, secret)],
+    ours: ours.slice(start, end),
+    theirs: theirs.slice(start, end),
+    alike: difference - start,
+    causes: causesOf(signed, ours, theirs, otherLength),
   };
+}
+
+function causesOf(
+  signed: SignedRequest,
+  ours: string,
+  theirs: string,
+  otherLength: number | null,
+): string[] {
+  if (otherLength === null) return findCauses(signed, ours, theirs);
+  return [otherSecretCause(otherLength, signed.secret)];
 }
 
 /**
  * The length of the common prefix of two texts, in UTF-16 units. It never splits a surrogate pair.
  */
 export function alikeLength(a: string, b: string): number {
-  const at = firstDifference(a, b);
-  return /[\ud800-\udbff]/.test(a[at - 1] ?? '') ? at - 1 : at;
+  const length = firstDifference(a, b);
+  const splitsPair = /[\ud800-\udbff]/.test(a[length - 1] ?? '');
+  return splitsPair ? length - 1 : length;
 }
 
+/** Lengths are in UTF-16 units. */
 function otherSecretCause(length: number, secret: Secret): string {
   const ours = secret.reveal().length;
-  return length === ours
-    ? `Another secret than ours, of the same length (${ours} characters).`
-    : `Another secret than ours: theirs has ${length} characters, ours ${ours}.`;
+  if (length === ours) {
+    return `Another secret than ours, of the same length (${ours} characters).`;
+  }
+  return `Another secret than ours: theirs has ${length} characters, ours ${ours}.`;
 }
 
 function firstDifference<T extends string | Buffer>(a: T, b: T): number {
-  let at = 0;
-  while (at < a.length && a[at] === b[at]) at += 1;
-  return at;
+  let index = 0;
+  while (index < a.length && a[index] === b[index]) index += 1;
+  return index;
 }
 
-const other = '<another secret>';
+const otherSecretLabel = '<another secret>';
 
 /** Placeholders for a secret in logs and messages. */
 const placeholder = /[*•…]{2,}|^x{3,}$|^<.*>$|^[{[(].*[)\]}]$|secret|your|密/i;
 
+/** A text to sign without the secret. */
+interface MaskedMessage {
+  readonly text: string;
+  /** The length of a secret that is not ours, in UTF-16 units; null where there is none. */
+  readonly otherLength: number | null;
+}
+
 /**
  * Puts the label of the secret where the other text has the secret or a placeholder. `ours` is our
- * own masked text: it shows where the secret can be. `otherLength` is the length of a secret that
- * is not ours.
+ * own masked text: it shows where the secret can be.
  */
-function placeSecret(
-  ours: string,
-  theirs: string,
-  secret: Secret,
-): { readonly text: string; readonly otherLength: number | null } {
-  // Our text with one other text in each place of the secret: its length follows from that of both
-  // texts.
+function placeSecret(ours: string, theirs: string, secret: Secret): MaskedMessage {
+  const theirSecret = textForLabel(ours, theirs);
+  if (theirSecret === null) return { text: hideSecret(theirs, secret), otherLength: null };
+  const isOurs = theirSecret === secret.reveal();
+  const hidden = isOurs ? secretLabel : hideSecret(theirSecret, secret);
+  if (hidden.includes(secretLabel)) {
+    return { text: ours.replaceAll(secretLabel, () => hidden), otherLength: null };
+  }
+  if (placeholder.test(hidden)) return { text: ours, otherLength: null };
+  const text = ours.replaceAll(secretLabel, otherSecretLabel);
+  return { text, otherLength: hidden.length };
+}
+
+/**
+ * What the other text has wherever ours has the label of the secret; null where they differ
+ * elsewhere, too. Its length follows from the lengths of both texts.
+ */
+function textForLabel(ours: string, theirs: string): string | null {
   const literals = ours.split(secretLabel);
   const start = literals[0]?.length ?? 0;
   const length = (theirs.length - literals.join('').length) / (literals.length - 1);
-  const given = theirs.slice(start, start + length);
-  const found = length >= 1 && literals.join(given) === theirs ? given : undefined;
-  if (found === undefined) return { text: hideSecret(theirs, secret), otherLength: null };
-  const hidden = found === secret.reveal() ? secretLabel : hideSecret(found, secret);
-  if (hidden.includes(secretLabel))
-    return { text: ours.replaceAll(secretLabel, () => hidden), otherLength: null };
-  return placeholder.test(hidden)
-    ? { text: ours, otherLength: null }
-    : { text: ours.replaceAll(secretLabel, other), otherLength: hidden.length };
+  if (!(length >= 1)) return null;
+  const text = theirs.slice(start, start + length);
+  if (literals.join(text) !== theirs) return null;
+  return text;
 }
 
 /** A shorter text would match by chance. */
@@ -118,20 +141,26 @@ function findCauses(signed: SignedRequest, ours: string, theirs: string): string
   const mistakes = messageMistakes(signed, theirs).map(({ says }) => says);
   if (mistakes.length > 0) return mistakes.slice(0, 1);
   const causes = pairCauses(ours, theirs, signed.recipe?.params ?? recipeDefaults.params);
-  return causes.length > 0 ? causes : stretchCause(ours, theirs);
+  if (causes.length > 0) return causes;
+  return stretchCause(ours, theirs);
 }
 
 /** A part that only one of the texts has. */
 function stretchCause(ours: string, theirs: string): string[] {
-  const [short, long, words] =
-    ours.length < theirs.length
-      ? [ours, theirs, 'Theirs has also']
-      : [theirs, ours, 'Theirs leaves out'];
+  if (ours.length < theirs.length) {
+    const added = stretchIn(theirs, ours);
+    return added === null ? [] : [`Theirs has also ${JSON.stringify(added)}.`];
+  }
+  const missing = stretchIn(ours, theirs);
+  return missing === null ? [] : [`Theirs leaves out ${JSON.stringify(missing)}.`];
+}
+
+/** The one part without which the long text is the short one; null where they differ otherwise. */
+function stretchIn(long: string, short: string): string | null {
   const start = firstDifference(short, long);
   const rest = short.slice(start);
-  return long.endsWith(rest)
-    ? [`${words} ${JSON.stringify(long.slice(start, long.length - rest.length))}.`]
-    : [];
+  if (!long.endsWith(rest)) return null;
+  return long.slice(start, long.length - rest.length);
 }
 
 /**
@@ -140,17 +169,22 @@ function stretchCause(ours: string, theirs: string): string[] {
  */
 function pairCauses(ours: string, theirs: string, { pairSep, kvSep }: ParamsRule): string[] {
   if (pairSep === '' || kvSep === '') return [];
-  const [own, others] = [ours, theirs].map((text) =>
-    text.split(pairSep).map((pair) => pair.split(kvSep, 1)[0] ?? ''),
-  ) as [string[], string[]];
-  const [ownNames, otherNames] = [new Set(own), new Set(others)];
-  const onlyOurs = own.filter((name) => !otherNames.has(name));
-  const onlyTheirs = others.filter((name) => !ownNames.has(name));
-  if (own.length < 2 || onlyOurs.length === own.length) return [];
-  return [
-    ...(onlyOurs.length > 0 ? [`Theirs leaves out ${onlyOurs.join(', ')}.`] : []),
-    ...(onlyTheirs.length > 0 ? [`Theirs has also ${onlyTheirs.join(', ')}.`] : []),
-  ];
+  const namesIn = (text: string) =>
+    text.split(pairSep).map((pair) => pair.split(kvSep, 1)[0] ?? '');
+  const ourNames = namesIn(ours);
+  const theirNames = namesIn(theirs);
+  const onlyOurs = namesOnlyIn(ourNames, theirNames);
+  const onlyTheirs = namesOnlyIn(theirNames, ourNames);
+  if (ourNames.length < 2 || onlyOurs.length === ourNames.length) return [];
+  const causes: string[] = [];
+  if (onlyOurs.length > 0) causes.push(`Theirs leaves out ${onlyOurs.join(', ')}.`);
+  if (onlyTheirs.length > 0) causes.push(`Theirs has also ${onlyTheirs.join(', ')}.`);
+  return causes;
+}
+
+function namesOnlyIn(names: readonly string[], otherNames: readonly string[]): string[] {
+  const others = new Set(otherNames);
+  return names.filter((name) => !others.has(name));
 }
 
 function escapePattern(text: string): string {

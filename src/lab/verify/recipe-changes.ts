@@ -7,33 +7,41 @@ import { modifiers, parseTemplates, type Token } from '../../core/signing/templa
  */
 export function withValueAt<T>(json: T, path: string, value: unknown): T {
   const [name = '', ...rest] = path.split('.');
+  if (rest.length === 0) return withMember(json, name, value);
   const inner = (json as Record<string, unknown>)[name];
-  const changed = rest.length === 0 ? value : withValueAt(inner, rest.join('.'), value);
-  return (
-    Array.isArray(json) ? json.with(Number(name), changed) : { ...json, [name]: changed }
-  ) as T;
+  return withMember(json, name, withValueAt(inner, rest.join('.'), value));
+}
+
+function withMember<T>(json: T, name: string, value: unknown): T {
+  if (Array.isArray(json)) return json.with(Number(name), value) as T;
+  return { ...json, [name]: value };
 }
 
 /** The entries of a message; where no text joins them, each token and each text by itself. */
 export function entriesOf({ message, join }: Pick<Recipe, 'message' | 'join'>): string[] {
   if (join !== '') return [...message];
   const { parts } = parseTemplates(message, 'message');
-  return parts.map((part) =>
-    typeof part === 'string' ? part.replaceAll('$', '$$$$') : part.written,
-  );
+  return parts.map((part) => {
+    if (typeof part === 'string') return escapeDollars(part);
+    return part.written;
+  });
+}
+
+/** A text as an entry of a message: `$` begins a token there, `$$` stands for it. */
+function escapeDollars(text: string): string {
+  return text.replaceAll('$', '$$$$');
 }
 
 /**
- * The recipe with a modifier behind each token of its message, or behind one of them, where texts
- * stay as they are.
+ * The recipe with a modifier behind each token of its message, and its texts written by it; with a
+ * source, behind the tokens of that source alone.
  */
 export function withModifier(recipe: Recipe, modifier: string, source?: Source): Recipe {
   const { parts } = parseTemplates(recipe.message, 'message', recipe.join);
   const write = modifiers.get(modifier)?.apply ?? String;
   const message = parts.map((part) => {
-    if (typeof part === 'string')
-      return (source === undefined ? write(part) : part).replaceAll('$', '$$$$');
-    const isMeant = source === undefined || part.source === source;
+    const isMeant = source === undefined || (typeof part !== 'string' && part.source === source);
+    if (typeof part === 'string') return escapeDollars(isMeant ? write(part) : part);
     return tokenText(part, isMeant ? [...part.modifiers, modifier] : part.modifiers);
   });
   return { ...recipe, message, join: '' };
@@ -44,27 +52,33 @@ export function tokenText(
   { source, name }: Pick<Token, 'source' | 'name'>,
   changes: readonly string[],
 ): string {
-  return [`\${${name === '' ? source : `${source}:${name}`}}`, ...changes].join('.');
+  const token = name === '' ? source : `${source}:${name}`;
+  return [`\${${token}}`, ...changes].join('.');
 }
 
 /** The entries with another separator in their texts; null where they do not have it. */
 export function withSeparator(
   entries: readonly string[],
   separator: string,
-  other: string,
+  replacement: string,
 ): string[] | null {
-  const isInside = separator !== '' && entries.some((entry) => entry.includes(separator));
-  return isInside ? entries.map((entry) => entry.replaceAll(separator, other)) : null;
+  if (separator === '' || !entries.some((entry) => entry.includes(separator))) return null;
+  return entries.map((entry) => entry.replaceAll(separator, replacement));
 }
 
-/** Each two entries, and the list with these swapped. */
-export function swapsOf(entries: readonly string[]): (readonly [string, string, string[]])[] {
-  return entries.flatMap((one, from) =>
-    entries
-      .slice(from + 1)
-      .map(
-        (other, index) =>
-          [one, other, entries.with(from, other).with(from + 1 + index, one)] as const,
-      ),
+/** Two entries of a list, and the list with these swapped. */
+interface Swap {
+  readonly first: string;
+  readonly second: string;
+  readonly swapped: readonly string[];
+}
+
+/** Each two entries of a list swapped. */
+export function swapsOf(entries: readonly string[]): Swap[] {
+  return entries.flatMap((first, firstIndex) =>
+    entries.slice(firstIndex + 1).map((second, distance) => {
+      const secondIndex = firstIndex + 1 + distance;
+      return { first, second, swapped: entries.with(firstIndex, second).with(secondIndex, first) };
+    }),
   );
 }

@@ -26,13 +26,19 @@ import {
   libraryEncoders,
 } from './library-encoders.js';
 import { swapsOf, withModifier, withSeparator, withValueAt } from './recipe-changes.js';
-import { type OtherInputs, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
+import {
+  type OtherInputs,
+  type ReceivedSignature,
+  type Suspect,
+  type SuspectRow,
+  suspects,
+} from './suspect.js';
 import {
   joiners,
   joinWords,
-  kind,
   maxEntries,
   messageVariants,
+  suspectsByRecipe,
   type Variant,
 } from './text-suspects.js';
 
@@ -45,16 +51,17 @@ export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, re
 /** Mistakes in the rule itself: each is another recipe. A module has none but the other recipes. */
 export function recipeSuspects({ recipe, request, otherRecipes }: ReceivedSignature): Suspect[] {
   const others = otherRecipes.flatMap(({ name, value, ...preset }) =>
-    kind(
+    suspectsByRecipe(
       'other-recipe',
-      'If the operator signs like that, take it: "userinfo profile set" has --platform and --signing-preset.',
+      'If the operator signs like that, take it: ' +
+        '"userinfo profile set" has --platform and --signing-preset.',
       [[`by ${name}`, value]],
     ).map((suspect) => ({ ...suspect, ...preset })),
   );
   if (recipe === null) return others;
   return [
     ...charsetSuspects(recipe),
-    ...variantsOf(recipe),
+    ...fieldVariants(recipe),
     ...messageVariants(recipe),
     ...blockVariants(recipe, request),
     ...others,
@@ -67,7 +74,8 @@ function charsetSuspects(recipe: Recipe): Suspect[] {
   return charsets.flatMap((charset) =>
     suspects(
       'charset',
-      'Make the bytes of the text, and its percent-encoding, in UTF-8: name the charset there, such as getBytes(UTF_8).',
+      'Make the bytes of the text, and its percent-encoding, in UTF-8: ' +
+        'name the charset there, such as getBytes(UTF_8).',
       [
         [
           `with the text as bytes of ${charset.name} in place of UTF-8`,
@@ -78,136 +86,206 @@ function charsetSuspects(recipe: Recipe): Suspect[] {
   );
 }
 
-function variantsOf(recipe: Recipe): Suspect[] {
-  const { params, key, message } = recipe;
-  const at = (how: string, path: string, value: unknown): Variant => [
-    how,
-    withValueAt(recipe, path, value),
-  ];
-  const withParams = (how: string, change: Partial<ParamsRule>) =>
-    at(how, 'params', { ...params, ...change });
-  const { order } = params;
-  const included = [params.include, ...(typeof order === 'string' ? [] : [order])];
+/** Mistakes in one field of the recipe, or in a few that belong together. */
+function fieldVariants(recipe: Recipe): Suspect[] {
   return [
-    ...kind(
-      'output',
-      'Write the digest as the recipe says; HEX is hex in upper case.',
-      outputs.map((output) => at(`with the right digest, written as ${output}`, 'output', output)),
+    ...outputVariants(recipe),
+    ...placeVariants(recipe),
+    ...orderVariants(recipe),
+    ...emptyValueVariants(recipe),
+    ...encodingVariants(recipe),
+    ...caseVariants(recipe),
+    ...separatorVariants(recipe),
+    ...secretPlaceVariants(recipe),
+    ...digestVariants(recipe),
+    ...keyDecodingVariants(recipe),
+  ];
+}
+
+function withParams(recipe: Recipe, change: Partial<ParamsRule>): Recipe {
+  return { ...recipe, params: { ...recipe.params, ...change } };
+}
+
+function outputVariants(recipe: Recipe): Suspect[] {
+  return suspectsByRecipe(
+    'output',
+    'Write the digest as the recipe says; HEX is hex in upper case.',
+    outputs.map((output) => [`with the right digest, written as ${output}`, { ...recipe, output }]),
+  );
+}
+
+function placeVariants(recipe: Recipe): Suspect[] {
+  // Those of the query alone are another request.
+  const places = paramsPlaces.filter((from) => from !== 'query');
+  return suspectsByRecipe(
+    'place',
+    `Sign the parameters of the place that the recipe says: ${placeWords[recipe.params.from]}.`,
+    places.map((from) => [`with the parameters ${placeWords[from]}`, withParams(recipe, { from })]),
+  );
+}
+
+function orderVariants(recipe: Recipe): Suspect[] {
+  const { order, include } = recipe.params;
+  const isListed = typeof order !== 'string';
+  // A list says which parameters are signed, too: those alone, or all, may have been sorted.
+  const included = isListed ? [include, order] : [include];
+  const sorted = orders.flatMap((sorting) =>
+    included.map(
+      (names): Variant => [
+        `with the parameters ${orderWords[sorting]}`,
+        withParams(recipe, { order: sorting, include: names }),
+      ],
     ),
-    ...kind(
-      'place',
-      `Sign the parameters of the place that the recipe says: ${placeWords[params.from]}.`,
-      // Those of the query alone are another request.
-      paramsPlaces
-        .filter((from) => from !== 'query')
-        .map((from) => withParams(`with the parameters ${placeWords[from]}`, { from })),
-    ),
-    ...kind('order', `Sign them as the recipe says: ${describeOrder(order)}.`, [
-      ...orders.flatMap((other) =>
-        included.map((include) =>
-          withParams(`with the parameters ${orderWords[other]}`, { order: other, include }),
-        ),
-      ),
-      ...(typeof order === 'string'
-        ? []
-        : [withParams('with the parameters in the reverse order', { order: order.toReversed() })]),
-    ]),
-    ...kind(
-      'empty-value',
-      'The recipe leaves empty values out: do not sign them, or do not send them.',
-      [at('with the parameters that are empty', 'params.empty', 'keep')],
-    ),
-    ...kind('encoding', 'Encode what the recipe says, no more and no less.', [
-      ...textEncodings
-        .filter((other) => other !== params.encode)
-        .map((other) =>
-          withParams(`with names and values ${encodingWords[other]}`, { encode: other }),
-        ),
-      ...textEncodings.flatMap((other): Variant[] => [
-        [`with the whole message ${encodingWords[other]}`, withModifier(recipe, other)],
-        [
-          `with the parameters, as a whole, ${encodingWords[other]}`,
-          withModifier(recipe, other, 'params'),
-        ],
-      ]),
+  );
+  const advice = `Sign them as the recipe says: ${describeOrder(order)}.`;
+  if (!isListed) return suspectsByRecipe('order', advice, sorted);
+  return suspectsByRecipe('order', advice, [
+    ...sorted,
+    ['with the parameters in the reverse order', withParams(recipe, { order: order.toReversed() })],
+  ]);
+}
+
+function emptyValueVariants(recipe: Recipe): Suspect[] {
+  return suspectsByRecipe(
+    'empty-value',
+    'The recipe leaves empty values out: do not sign them, or do not send them.',
+    [['with the parameters that are empty', withParams(recipe, { empty: 'keep' })]],
+  );
+}
+
+function encodingVariants(recipe: Recipe): Suspect[] {
+  const { params } = recipe;
+  const advice = 'Encode what the recipe says, no more and no less.';
+  const usualEncodings = textEncodings
+    .filter((encode) => encode !== params.encode)
+    .map(
+      (encode): Variant => [
+        `with names and values ${encodingWords[encode]}`,
+        withParams(recipe, { encode }),
+      ],
+    );
+  const encodedWholes = textEncodings.flatMap((encoding): Variant[] => [
+    [`with the whole message ${encodingWords[encoding]}`, withModifier(recipe, encoding)],
+    [
+      `with the parameters, as a whole, ${encodingWords[encoding]}`,
+      withModifier(recipe, encoding, 'params'),
+    ],
+  ]);
+  const byLibraries = libraryEncoders.map(
+    (encoder): SuspectRow => [
+      `with names and values ${encoder.how}`,
+      { signer: signerWriting(recipe, encodingWriter(params, encoder)) },
+    ],
+  );
+  return [
+    ...suspectsByRecipe('encoding', advice, [
+      ...usualEncodings,
+      ...encodedWholes,
       ['with nothing encoded', unencoded(recipe)],
     ]),
-    ...suspects('encoding', 'Encode what the recipe says, no more and no less.', [
-      ...libraryEncoders.map(
-        (encoder) =>
-          [
-            `with names and values ${encoder.how}`,
-            { signer: signerWriting(recipe, encodingWriter(params, encoder)) },
-          ] as const,
-      ),
-      ...encodedTwice(recipe),
-    ]),
-    ...kind('case', 'Sign names and values in the letter case that the recipe says.', [
-      ...(['lower', 'upper'] as const).flatMap((fold): Variant[] => [
-        [`with the parameters in ${fold} case`, withModifier(recipe, fold, 'params')],
-        [`with the whole text in ${fold} case`, withModifier(recipe, fold)],
-      ]),
-    ]),
-    ...kind('separator', 'Join the parameters as the recipe says.', [
-      ...separators.map(([kvSep, pairSep]) =>
-        withParams(`with ${separatorWords(kvSep, pairSep)}`, {
-          names: true,
-          kvSep,
-          pairSep,
-        }),
-      ),
-      withParams('with the values alone', { names: false, pairSep: '' }),
-      withParams('with the values alone, and what is between them', { names: false }),
+    ...suspects('encoding', advice, [...byLibraries, ...encodedTwice(recipe)]),
+  ];
+}
+
+function caseVariants(recipe: Recipe): Suspect[] {
+  return suspectsByRecipe(
+    'case',
+    'Sign names and values in the letter case that the recipe says.',
+    [
+      ['with the parameters in lower case', withModifier(recipe, 'lower', 'params')],
+      ['with the whole text in lower case', withModifier(recipe, 'lower')],
+      ['with the parameters in upper case', withModifier(recipe, 'upper', 'params')],
+      ['with the whole text in upper case', withModifier(recipe, 'upper')],
+    ],
+  );
+}
+
+function separatorVariants(recipe: Recipe): Suspect[] {
+  const advice = 'Join the parameters as the recipe says.';
+  const usualSeparators = separators.map(
+    ({ kvSep, pairSep }): Variant => [
+      `with ${separatorWords(kvSep, pairSep)}`,
+      withParams(recipe, { names: true, kvSep, pairSep }),
+    ],
+  );
+  return [
+    ...suspectsByRecipe('separator', advice, [
+      ...usualSeparators,
+      ['with the values alone', withParams(recipe, { names: false, pairSep: '' })],
+      ['with the values alone, and what is between them', withParams(recipe, { names: false })],
       ...joinerVariants(recipe),
     ]),
-    ...suspects('separator', 'Join the parameters as the recipe says.', writtenOtherwise(recipe)),
-    ...kind(
-      'secret-place',
-      'Put the secret where the recipe has it.',
-      secretPlaces(recipe).map((other) =>
-        at(
-          `as ${other.join('').replace('$params', 'PARAMETERS').replaceAll('$secret', 'SECRET')}`,
-          'message',
-          [...messageHead(recipe), ...other],
-        ),
-      ),
-    ),
-    ...kind(
-      'secret-place',
-      'Put the secret where the recipe has it.',
-      secretPlaces(recipe).length === 0
-        ? []
-        : secretNames.map((name): Variant => {
-            const add = { ...params.add, [name]: '$secret' };
-            const alone = [...messageHead(recipe), '$params'];
-            const sorted = { ...recipe, message: alone, params: { ...params, add } };
-            return [`with the secret among the parameters, as ${name}`, sorted];
-          }),
-    ),
-    ...kind('digest', 'Use the digest that the recipe says; hmac takes the secret as its key.', [
+    ...suspects('separator', advice, writtenOtherwise(recipe)),
+  ];
+}
+
+/** The secret elsewhere in the message, or among the parameters; none where the key alone has it. */
+function secretPlaceVariants(recipe: Recipe): Suspect[] {
+  if (!hasSecretInMessage(recipe)) return [];
+  const { params } = recipe;
+  const head = messageHead(recipe);
+  const inMessage = messages.map(
+    (entries): Variant => [
+      `as ${messageWords(entries)}`,
+      { ...recipe, message: [...head, ...entries] },
+    ],
+  );
+  const amongParams = secretNames.map((name): Variant => {
+    const add = { ...params.add, [name]: '$secret' };
+    return [
+      `with the secret among the parameters, as ${name}`,
+      { ...withParams(recipe, { add }), message: [...head, '$params'] },
+    ];
+  });
+  return suspectsByRecipe('secret-place', 'Put the secret where the recipe has it.', [
+    ...inMessage,
+    ...amongParams,
+  ]);
+}
+
+/** `PARAMETERS&key=SECRET`. */
+function messageWords(entries: readonly string[]): string {
+  return entries.join('').replace('$params', 'PARAMETERS').replaceAll('$secret', 'SECRET');
+}
+
+function digestVariants(recipe: Recipe): Suspect[] {
+  const { key, message } = recipe;
+  return suspectsByRecipe(
+    'digest',
+    'Use the digest that the recipe says; hmac takes the secret as its key.',
+    [
       ...keyedInstead(recipe),
-      ...stepsLike(recipe).map((steps) => at(`by ${steps.join(', then ')}`, 'steps', steps)),
+      ...stepsLike(recipe).map(
+        (steps): Variant => [`by ${steps.join(', then ')}`, { ...recipe, steps }],
+      ),
       [
         'with the message as the key, and the key as the message',
         { ...recipe, message: key.tokens, key: { tokens: message, decode: 'utf8' }, join: '' },
       ],
-    ]),
-    ...kind(
-      'key-decoding',
-      'Take the key as the recipe says: as it is written, or decoded first.',
-      keyDecodings.map((decode) => at(`with the key read as ${decode}`, 'key.decode', decode)),
-    ),
-  ];
+    ],
+  );
 }
 
-function secretPlaces({ message }: Recipe): typeof messages {
-  return message.some((entry) => entry.includes('$secret')) ? messages : [];
+function keyDecodingVariants(recipe: Recipe): Suspect[] {
+  const { key } = recipe;
+  return suspectsByRecipe(
+    'key-decoding',
+    'Take the key as the recipe says: as it is written, or decoded first.',
+    keyDecodings.map((decode) => [
+      `with the key read as ${decode}`,
+      { ...recipe, key: { ...key, decode } },
+    ]),
+  );
+}
+
+function hasSecretInMessage({ message }: Recipe): boolean {
+  return message.some((entry) => entry.includes('$secret'));
 }
 
 /** A keyed digest of the parameters, where the recipe has the secret in the text. */
 function keyedInstead(recipe: Recipe): Variant[] {
   const [first, ...rest] = recipe.steps;
-  if (first === undefined || secretPlaces(recipe).length === 0) return [];
+  if (first === undefined || !hasSecretInMessage(recipe)) return [];
   const message = [...messageHead(recipe), '$params'];
   return algorithms.map((name) => [
     `by hmac-${name} of the parameters alone`,
@@ -228,11 +306,18 @@ function joinerVariants(recipe: Recipe): Variant[] {
     .filter((text) => text !== params.pairSep)
     .flatMap((text): Variant[] => {
       const how = `with ${joinWords(text)} pairs`;
-      const changed = withValueAt(recipe, 'params.pairSep', text);
+      const changed = withParams(recipe, { pairSep: text });
+      if (join !== '')
+        return [
+          [how, changed],
+          [`${how} and parts`, { ...changed, join: text }],
+        ];
       const inside = withSeparator(message, params.pairSep, text);
-      const whole = join === '' ? inside && { message: inside } : { join: text };
-      const both: Variant[] = whole ? [[`${how} and parts`, { ...changed, ...whole }]] : [];
-      return [[how, changed], ...both];
+      if (inside === null) return [[how, changed]];
+      return [
+        [how, changed],
+        [`${how} and parts`, { ...changed, message: inside }],
+      ];
     });
 }
 
@@ -245,9 +330,9 @@ function blockVariants(recipe: Recipe, { params }: SignableRequest): Suspect[] {
   );
   const names = [...new Set(signed.map(([name]) => name))].slice(0, maxEntries);
   const swapped = swapsOf(names).map(
-    ([one, other, order]): Variant => [
-      `with the parameters ${one} and ${other} swapped`,
-      withValueAt(recipe, 'params.order', order),
+    ({ first, second, swapped: order }): Variant => [
+      `with the parameters ${first} and ${second} swapped`,
+      withParams(recipe, { order }),
     ],
   );
   const said = formatRecipe(recipe);
@@ -257,8 +342,8 @@ function blockVariants(recipe: Recipe, { params }: SignableRequest): Suspect[] {
     return [[how, withValueAt(recipe, `params.${field}`, usual)]];
   });
   return [
-    ...kind('forgotten', 'Do what the recipe says there.', forgotten),
-    ...kind('swapped', 'Sign the parameters in the order of the recipe.', swapped),
+    ...suspectsByRecipe('forgotten', 'Do what the recipe says there.', forgotten),
+    ...suspectsByRecipe('swapped', 'Sign the parameters in the order of the recipe.', swapped),
   ];
 }
 
@@ -284,7 +369,8 @@ export const orderWords: Readonly<Record<Order, string>> = {
 };
 
 function describeOrder(order: ParamsRule['order']): string {
-  return typeof order === 'string' ? orderWords[order] : `${order.join(', ')}, and no others`;
+  if (typeof order === 'string') return orderWords[order];
+  return `${order.join(', ')}, and no others`;
 }
 
 /** A signer that writes the parameters as no recipe says. */
@@ -298,7 +384,7 @@ function encodingWriter(params: ParamsRule, encoder: LibraryEncoder): ParamsForm
 }
 
 /** Where a rule encodes the parameters once more, a signer calls the same function there, too. */
-function encodedTwice(recipe: Recipe): Parameters<typeof suspects>[2] {
+function encodedTwice(recipe: Recipe): SuspectRow[] {
   const { params } = recipe;
   const again = new RegExp(`(\\$(?:params|\\{params\\}))\\.${params.encode}\\b`);
   if (!recipe.message.some((entry) => again.test(entry))) return [];
@@ -315,7 +401,7 @@ function encodedTwice(recipe: Recipe): Parameters<typeof suspects>[2] {
 }
 
 /** The names alone, another sorting, and a separator too many: no recipe says these. */
-function writtenOtherwise(recipe: Recipe): Parameters<typeof suspects>[2] {
+function writtenOtherwise(recipe: Recipe): SuspectRow[] {
   const { params } = recipe;
   const { write } = compileParams(params);
   const encode = encoders[params.encode];
@@ -328,10 +414,10 @@ function writtenOtherwise(recipe: Recipe): Parameters<typeof suspects>[2] {
     (signed, renderer) => write(signed, renderer) + renderer.showable(params.pairSep),
   );
   const byLowerName = signerWriting(recipe, (signed, renderer) => {
-    const lower = signed.map((param) => [param[0].toLowerCase(), param] as const);
-    const sorted = lower.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)));
+    const named = signed.map((param) => ({ lowerName: param[0].toLowerCase(), param }));
+    const sorted = named.toSorted((a, b) => byCodeUnit(a.lowerName, b.lowerName));
     return write(
-      sorted.map(([, param]) => param),
+      sorted.map(({ param }) => param),
       renderer,
     );
   });
@@ -344,6 +430,11 @@ function writtenOtherwise(recipe: Recipe): Parameters<typeof suspects>[2] {
   ];
 }
 
+function byCodeUnit(a: string, b: string): number {
+  if (a < b) return -1;
+  return Number(a > b);
+}
+
 const placeWords: Readonly<Record<ParamsPlace, string>> = {
   both: 'of the query and of the form',
   query: 'of the query alone',
@@ -352,19 +443,21 @@ const placeWords: Readonly<Record<ParamsPlace, string>> = {
 };
 
 const separators = [
-  ['', ''],
-  ['=', '&'],
-  ['=', ''],
-  ['', '&'],
-  [':', ','],
-  [':', '&'],
-  ['=', ','],
-  ['=', '|'],
-] as const;
+  { kvSep: '', pairSep: '' },
+  { kvSep: '=', pairSep: '&' },
+  { kvSep: '=', pairSep: '' },
+  { kvSep: '', pairSep: '&' },
+  { kvSep: ':', pairSep: ',' },
+  { kvSep: ':', pairSep: '&' },
+  { kvSep: '=', pairSep: ',' },
+  { kvSep: '=', pairSep: '|' },
+];
 
 function separatorWords(kvSep: string, pairSep: string): string {
   if (kvSep + pairSep === '') return 'names and values glued together';
-  return `${JSON.stringify(kvSep)} between name and value, ${JSON.stringify(pairSep)} between pairs`;
+  const betweenNameAndValue = JSON.stringify(kvSep);
+  const betweenPairs = JSON.stringify(pairSep);
+  return `${betweenNameAndValue} between name and value, ${betweenPairs} between pairs`;
 }
 
 const messages: readonly (readonly string[])[] = [
@@ -389,17 +482,17 @@ const messages: readonly (readonly string[])[] = [
 /** Names of the secret among the sorted parameters. */
 const secretNames = ['key', 'secret', 'app_secret', 'appSecret', 'secretKey', 'secret_key'];
 
+/** The steps with another digest in place of one, one twice, or one whose hex is in upper case. */
 function stepsLike({ steps }: Recipe): string[][] {
   return steps.flatMap((step, index) => {
     if (parseDigest(step) === null) return [];
     const [, ...format] = step.split(':');
-    const others = algorithms.flatMap((other) => [other, `hmac-${other}`]);
+    const digests = algorithms.flatMap((name) => [name, `hmac-${name}`]);
+    const variants = digests.map((digest) => steps.with(index, [digest, ...format].join(':')));
     const twice = steps.toSpliced(index, 0, step);
-    const inUpperCase = index < steps.length - 1 ? [steps.with(index, `${step}:HEX`)] : [];
-    return [
-      ...others.map((other) => steps.with(index, [other, ...format].join(':'))),
-      twice,
-      ...inUpperCase,
-    ];
+    variants.push(twice);
+    const isLast = index === steps.length - 1;
+    if (!isLast) variants.push(steps.with(index, `${step}:HEX`));
+    return variants;
   });
 }

@@ -13,7 +13,13 @@ import {
 } from '../../core/signing/request.js';
 import { jsonValueOf } from '../../core/support/json-value.js';
 import { decodePercent } from '../../core/support/percent-encoding.js';
-import { paste, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
+import {
+  pasted,
+  type ReceivedSignature,
+  type Suspect,
+  type SuspectRow,
+  suspects,
+} from './suspect.js';
 
 /** The most parameters that are changed one by one: many times what an operation has. */
 const maxReadings = 30;
@@ -52,22 +58,17 @@ function* valueSuspects(
   readings: readonly Reading[],
 ): Generator<Suspect> {
   const { params } = request;
-  const isPlain =
-    recipe?.params.encode === 'none' &&
-    Object.keys(recipe.params.add).length === 0 &&
-    reads(recipe, 'params');
+  const isPlain = recipe !== null && signsParamsAsTheyAre(recipe);
   for (const mistake of [...valueMistakes, ...jsonMistakes]) {
     const changed = readings.filter(({ text }) => mistake.change(text) !== text);
     const names = new Set(changed.filter(({ isParam }) => isParam).map(({ name }) => name));
     // Where the recipe changes nothing, another recipe says it of all parameters.
-    const isFolded =
-      mistake.id === 'value-case' && params.every(([name]) => name === mistake.change(name));
-    const isOther = isPlain && (isFolded || mistake.id === 'encoded-once-more');
-    for (const { name, text, isParam, with: put } of changed) {
-      if (!(isOther && isParam && names.size === 1))
-        yield* madeIn(mistake, name, put(mistake.change(text)));
+    const isOtherRecipe = isPlain && isMistakeOfRecipe(mistake, params);
+    for (const { name, text, isParam, with: requestWith } of changed) {
+      const isSaidByRecipe = isOtherRecipe && isParam && names.size === 1;
+      if (!isSaidByRecipe) yield* madeIn(mistake, name, requestWith(mistake.change(text)));
     }
-    if (names.size > 1 && !isOther && mistake.id !== 'value-case') {
+    if (names.size > 1 && !isOtherRecipe && mistake.id !== 'value-case') {
       const all = params.map((param) =>
         names.has(param[0]) ? withText(param, mistake.change(param[1])) : param,
       );
@@ -76,29 +77,41 @@ function* valueSuspects(
   }
 }
 
+/** Whether the text to sign has the parameters without any encoding, and with none added. */
+function signsParamsAsTheyAre(recipe: Recipe): boolean {
+  const { encode, add } = recipe.params;
+  return encode === 'none' && Object.keys(add).length === 0 && reads(recipe, 'params');
+}
+
+/** Whether a mistake in all values is the same as another recipe. */
+function isMistakeOfRecipe({ id, change }: TextMistake, params: readonly Param[]): boolean {
+  if (id === 'encoded-once-more') return true;
+  return id === 'value-case' && params.every(([name]) => name === change(name));
+}
+
 function madeIn({ id, advice, how }: TextMistake, name: string, request: SignableRequest) {
   const named = (sentence: string) => sentence.replaceAll('NAME', () => name);
   return suspects(id, named(advice), [[named(how), { request }]]);
 }
 
-function leftOut({ name, text, isParam, with: put }: Reading): Suspect[] {
+function leftOut({ name, text, isParam, with: requestWith }: Reading): Suspect[] {
   if (!isParam) {
     return suspects('left-out', `Sign ${name}, byte for byte as it is sent.`, [
-      [`without ${name}`, { request: put(null) }],
+      [`without ${name}`, { request: requestWith(null) }],
     ]);
   }
+  const rows: SuspectRow[] = [[`without the parameter ${name}`, { request: requestWith(null) }]];
+  if (text !== '') rows.push([`with ${name} empty`, { request: requestWith('') }]);
   return suspects(
     'left-out',
-    `Sign it with ${name}; where the operator leaves it out, take it out of the recipe (params.exclude).`,
-    [
-      [`without the parameter ${name}`, { request: put(null) }],
-      ...(text === '' ? [] : [[`with ${name} empty`, { request: put('') }] as const]),
-    ],
+    `Sign it with ${name}; ` +
+      'where the operator leaves it out, take it out of the recipe (params.exclude).',
+    rows,
   );
 }
 
 /** The query or the form as other programs write the same pairs. */
-function rewritten({ name, text, isParam, with: put }: Reading): Suspect[] {
+function rewritten({ name, text, isParam, with: requestWith }: Reading): Suspect[] {
   if (isParam) return [];
   const pairs = text.split('&');
   const texts: readonly (readonly [how: string, text: string])[] = [
@@ -111,7 +124,7 @@ function rewritten({ name, text, isParam, with: put }: Reading): Suspect[] {
   return suspects(
     'text-as-sent',
     `Sign ${name}, byte for byte as it is sent.`,
-    texts.map(([how, changed]) => [`with ${name} ${how}`, { request: put(changed) }]),
+    texts.map(([how, changed]) => [`with ${name} ${how}`, { request: requestWith(changed) }]),
   );
 }
 
@@ -133,9 +146,11 @@ function* parameterSuspects({ request, recipe, unsent }: ReceivedSignature): Gen
       ['with the parameters of the query alone', { request: withParams(request, query) }],
     ]);
   }
-  const members = params.flatMap((param) =>
-    param[0] === 'user_info' ? membersOf(param[1]) : [param],
-  );
+  const members = params.flatMap((param) => {
+    const [name, text] = param;
+    if (name === 'user_info') return membersOf(text);
+    return [param];
+  });
   if (members.length !== params.length) {
     yield* suspects('user-info', 'Sign user_info as the one text that it is in the form.', [
       [
@@ -167,9 +182,12 @@ function* parameterSuspects({ request, recipe, unsent }: ReceivedSignature): Gen
 function membersOf(text: string): Param[] {
   const value = jsonValueOf(text);
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).map(([name, member]): Param => {
-    return [name, typeof member === 'string' ? member : JSON.stringify(member), 'form'];
-  });
+  return Object.entries(value).map(([name, member]): Param => [name, memberText(member), 'form']);
+}
+
+function memberText(member: unknown): string {
+  if (typeof member === 'string') return member;
+  return JSON.stringify(member);
 }
 
 function reads(recipe: Recipe, ...sources: readonly Source[]): boolean {
@@ -183,12 +201,12 @@ function readingsOf({ request, recipe }: ReceivedSignature): Reading[] {
     return { name, text, isParam: true, with: (changed) => withValue(request, name, changed) };
   });
   if (recipe !== null && reads(recipe, 'query')) {
-    const put = (changed: string | null) => ({ ...request, query: changed ?? '' });
-    readings.push({ name: 'the query', text: query, isParam: false, with: put });
+    const requestWith = (changed: string | null) => ({ ...request, query: changed ?? '' });
+    readings.push({ name: 'the query', text: query, isParam: false, with: requestWith });
   }
   if (body !== null && (recipe === null || reads(recipe, 'body'))) {
-    const put = (changed: string | null) => ({ ...request, body: changed ?? '' });
-    readings.push({ name: 'the form', text: body, isParam: false, with: put });
+    const requestWith = (changed: string | null) => ({ ...request, body: changed ?? '' });
+    readings.push({ name: 'the form', text: body, isParam: false, with: requestWith });
   }
   return readings;
 }
@@ -197,22 +215,24 @@ function readingsOf({ request, recipe }: ReceivedSignature): Reading[] {
 function withValue(request: SignableRequest, name: string, value: string | null): SignableRequest {
   const { params, query, body } = request;
   const isForm = params.some((param) => param[0] === name && isInForm(param));
-  const inText = (text: string) =>
-    value === null ? queryWithout(text, [name]) : withQueryValue(text, name, value, false);
-  return {
-    ...request,
-    params: params.flatMap((param): Param[] => {
-      if (param[0] !== name) return [param];
-      return value === null ? [] : [withText(param, value)];
-    }),
-    ...(query !== undefined && !isForm && { query: inText(query) }),
-    body: isForm && body !== null ? inText(body) : body,
+  const changedParams = params.flatMap((param): Param[] => {
+    if (param[0] !== name) return [param];
+    if (value === null) return [];
+    return [withText(param, value)];
+  });
+  const changedText = (text: string) => {
+    if (value === null) return queryWithout(text, [name]);
+    return withQueryValue(text, name, value, false);
   };
+  const changed = { ...request, params: changedParams };
+  if (isForm && body !== null) return { ...changed, body: changedText(body) };
+  if (!isForm && query !== undefined) return { ...changed, query: changedText(query) };
+  return changed;
 }
 
 function withParams(request: SignableRequest, params: readonly Param[]): SignableRequest {
   const kept = new Set(params.map(([name]) => name));
-  const dropped = request.params.flatMap(([name]) => (kept.has(name) ? [] : [name]));
+  const dropped = request.params.map(([name]) => name).filter((name) => !kept.has(name));
   return { ...withoutParams(request, dropped), params };
 }
 
@@ -279,7 +299,7 @@ const valueMistakes: readonly TextMistake[] = [
     ['without the white space around the value of NAME', (text) => text.trim()],
     ['with a space behind the value of NAME', (text) => `${text} `],
     ['with a space before the value of NAME', (text) => ` ${text}`],
-    ['without the quotes or invisible characters in NAME', (text) => text.replace(paste, '')],
+    ['without the quotes or invisible characters in NAME', (text) => text.replace(pasted, '')],
     [
       'with ASCII in NAME where the request has full-width characters',
       (text) => text.normalize('NFKC'),
@@ -375,6 +395,12 @@ function sortMembers(value: unknown): unknown {
   return mapMembers(value, (members) => members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** A path with a slash at its end where it has none, without it where it has one. */
+function withSlashChanged(path: string): string {
+  if (path.endsWith('/')) return path.slice(0, -1);
+  return `${path}/`;
+}
+
 type Member = [name: string, value: unknown];
 
 function mapMembers(value: unknown, change: (members: Member[]) => Member[]): unknown {
@@ -407,10 +433,7 @@ function addressesLike({
     ['https in the URL, which is http here', url.replace(/^http:/, 'https:')],
     ['http in the URL, which is https here', url.replace(/^https:/, 'http:')],
     ['the host without its port', url.replace(/^(\w+:\/\/[^/:]+):\d+/, '$1')],
-    [
-      'a slash more or less at the end of the path',
-      origin + (path.endsWith('/') ? path.slice(0, -1) : `${path}/`),
-    ],
+    ['a slash more or less at the end of the path', origin + withSlashChanged(path)],
     ['one more slash at the end of the path', `${origin}${path}/`],
     ['the path in lower case', origin + path.toLowerCase()],
     ['the path decoded', origin + decodePercent(path)],
@@ -421,14 +444,14 @@ function addressesLike({
     [`the path without ${first}`, origin + rest],
     ['the path alone in place of the URL', path],
   ];
-  const methods = ['GET', 'POST', 'PUT'].filter((other) => other !== method);
+  const otherMethods = ['GET', 'POST', 'PUT'].filter((name) => name !== method);
   return [
     ...urls.map(([how, changed]): [string, Partial<SignableRequest>] => [how, { url: changed }]),
     ['the method in lower case', { method: method.toLowerCase() }],
     ['no method', { method: '' }],
-    ...methods.map((other): [string, Partial<SignableRequest>] => [
-      `${other} as the method`,
-      { method: other },
+    ...otherMethods.map((name): [string, Partial<SignableRequest>] => [
+      `${name} as the method`,
+      { method: name },
     ]),
   ];
 }

@@ -4,18 +4,21 @@ import type { Secret } from '../../core/signing/secret.js';
 import type { Signer } from '../../core/signing/signer.js';
 
 /** What comes along when a text is copied: invisible characters, and quotes around it. */
-export const paste = /\p{Cf}|^["'“‘`]|["'”’`]$/gu;
+export const pasted = /\p{Cf}|^["'“‘`]|["'”’`]$/gu;
 
 /** A mistake that explains a wrong signature. */
 export interface Mistake {
   /** Stable, for programs: `secret-space`. */
   readonly id: string;
+  /** What happened, as a sentence: `It was signed with an empty secret.` */
   readonly says: string;
+  /** What to do, as a sentence. */
   readonly advice: string;
   /** The preset by which it was signed instead. */
   readonly preset?: string;
 }
 
+/** What a signature is made of. */
 export interface SignatureInputs {
   readonly request: SignableRequest;
   readonly secret: Secret;
@@ -27,12 +30,11 @@ export interface Suspect extends Mistake {
   readonly change: Partial<SignatureInputs>;
 }
 
-/** Suspects with one remedy; `how` completes the sentence "It was signed …". */
-export function suspects(
-  id: string,
-  advice: string,
-  rows: readonly (readonly [how: string, change: Suspect['change']])[],
-): Suspect[] {
+/** What completes the sentence "It was signed …", and the inputs by which it was. */
+export type SuspectRow = readonly [how: string, change: Suspect['change']];
+
+/** Suspects with one remedy. */
+export function suspects(id: string, advice: string, rows: readonly SuspectRow[]): Suspect[] {
   return rows.map(([how, change]) => ({ id, says: `It was signed ${how}.`, advice, change }));
 }
 

@@ -5,24 +5,38 @@ import { parseTemplate } from '../../core/signing/template.js';
 import { entriesOf, swapsOf, tokenText, withSeparator, withValueAt } from './recipe-changes.js';
 import { type Suspect, suspects } from './suspect.js';
 
+/** What completes the sentence "It was signed …", and the recipe by which it was. */
 export type Variant = readonly [how: string, recipe: Recipe];
 
 /**
  * Suspects with one remedy, each with another recipe. Not every variant is one that the language
  * takes.
  */
-export function kind(id: string, advice: string, variants: readonly Variant[]): Suspect[] {
+export function suspectsByRecipe(
+  id: string,
+  advice: string,
+  variants: readonly Variant[],
+): Suspect[] {
   return variants.flatMap(([how, recipe]) => {
     const signer = unlessRefused(() => compileRecipe(recipe));
-    return signer === null ? [] : suspects(id, advice, [[how, { signer }]]);
+    if (signer === null) return [];
+    return suspects(id, advice, [[how, { signer }]]);
   });
 }
 
+/** The most entries of a message, or parameters, that are changed one by one. */
 export const maxEntries = 64;
+/** Texts that are usual between pairs, or between the entries of a message. */
 export const joiners = ['', '\n', '&', '|', ':', ',', ' ', '.', '-', '_', ';', '\r\n'];
 
-/** A message in other words, and the text between its entries. */
-type MessageVariant = readonly [how: string, entries: readonly string[], join?: string];
+/** A message with other entries. */
+interface MessageVariant {
+  /** Completes the sentence "It was signed …". */
+  readonly how: string;
+  readonly entries: readonly string[];
+  /** Another text between the entries; absent where it is the same. */
+  readonly join?: string;
+}
 
 /**
  * Mistakes in the texts of a rule: its message, its steps, its key, and the parts that are digested
@@ -33,26 +47,22 @@ export function messageVariants(recipe: Recipe): Suspect[] {
   const parts = entriesOf(recipe);
   const divided = parts.length > message.length ? [message, parts] : [message];
   return [
-    ...kind(
+    ...suspectsByRecipe(
       'message',
       'Write the message as the recipe says.',
       divided
         .flatMap((entries) => entryVariants(entries.slice(0, maxEntries), join))
-        .map(([how, entries, between = join]) => [
+        .map(({ how, ...variant }) => [
           how,
-          { ...recipe, message: entries, join: between },
+          { ...recipe, message: variant.entries, join: variant.join ?? join },
         ]),
     ),
-    ...kind(
+    ...suspectsByRecipe(
       'part',
       'Write the key, each step, and each part that is digested by itself, as the recipe says.',
-      innerTexts(recipe).flatMap(([where, texts, put]) =>
-        entryVariants(entriesOf({ message: texts, join: '' }).slice(0, maxEntries), '', where)
-          .filter(([, , between]) => between === undefined)
-          .flatMap(([how, entries]) => put(entries).map((changed): Variant => [how, changed])),
-      ),
+      innerTexts(recipe).flatMap(innerVariants),
     ),
-    ...kind(
+    ...suspectsByRecipe(
       'step',
       'Take each step that the recipe says: a digest is often digested again.',
       steps.map((step, index) => [
@@ -60,55 +70,69 @@ export function messageVariants(recipe: Recipe): Suspect[] {
         { ...recipe, steps: steps.toSpliced(index, 1) },
       ]),
     ),
-    ...kind(
+    ...suspectsByRecipe(
       'line-end',
       'Digest the text alone: a command that prints a text or a digest adds a line break.',
       steps.flatMap((step, index): Variant[] => {
-        const place = index === 0 ? 'the message' : 'a digest that is digested again';
+        if (parseDigest(step) === null) return [];
+        const digested = index === 0 ? 'the message' : 'a digest that is digested again';
         const lengthened = { ...recipe, steps: steps.toSpliced(index, 0, 'append:\n') };
-        return parseDigest(step) === null
-          ? []
-          : [[`with a line break at the end of ${place}`, lengthened]];
+        return [[`with a line break at the end of ${digested}`, lengthened]];
       }),
     ),
   ];
 }
 
-/** A text of a recipe beside its message, and the recipe with other entries there. */
-type InnerText = readonly [
-  where: string,
-  texts: readonly string[],
-  put: (entries: readonly string[]) => readonly Recipe[],
-];
+/** A text of a recipe beside its message. */
+interface InnerText {
+  /** A noun for it: `the key`. */
+  readonly noun: string;
+  readonly texts: readonly string[];
+  /** The recipe with other entries there; several where it has several of this text. */
+  with(entries: readonly string[]): readonly Recipe[];
+}
+
+function innerVariants(inner: InnerText): Variant[] {
+  const entries = entriesOf({ message: inner.texts, join: '' }).slice(0, maxEntries);
+  return entryVariants(entries, '', inner.noun)
+    .filter(({ join }) => join === undefined)
+    .flatMap((variant) =>
+      inner.with(variant.entries).map((recipe): Variant => [variant.how, recipe]),
+    );
+}
 
 /** Those of its key, of its steps and of its added values. */
 function innerTexts(recipe: Recipe): InnerText[] {
   const { key, steps, params } = recipe;
   // A key that is not digested is often no longer hex.
-  const decodings = [...new Set([key.decode, 'utf8'])];
-  return [
-    [
-      'the key',
-      key.tokens,
-      (tokens) => decodings.map((decode) => withValueAt(recipe, 'key', { tokens, decode })),
-    ],
-    ...steps.flatMap((step, index): InnerText[] => {
-      const [, start, text = ''] = /^((?:append|prepend):)(.*)$/s.exec(step) ?? [];
-      if (start === undefined) return [];
-      const put = (entries: readonly string[]) => start + entries.join('');
-      return [
-        ['a step', [text], (entries) => [withValueAt(recipe, `steps.${index}`, put(entries))]],
-      ];
+  const decodings = [...new Set([key.decode, 'utf8' as const])];
+  const ofKey: InnerText = {
+    noun: 'the key',
+    texts: key.tokens,
+    with: (tokens) => decodings.map((decode) => ({ ...recipe, key: { tokens, decode } })),
+  };
+  const ofSteps = steps.flatMap((step, index): InnerText[] => {
+    const [, start, text = ''] = /^((?:append|prepend):)(.*)$/s.exec(step) ?? [];
+    if (start === undefined) return [];
+    return [
+      {
+        noun: 'a step',
+        texts: [text],
+        with: (entries) => [withValueAt(recipe, `steps.${index}`, start + entries.join(''))],
+      },
+    ];
+  });
+  const ofAddedValues = Object.entries(params.add).map(
+    ([name, text]): InnerText => ({
+      noun: `the added value ${name}`,
+      texts: [text],
+      with: (entries) => {
+        const add = { ...params.add, [name]: entries.join('') };
+        return [{ ...recipe, params: { ...params, add } }];
+      },
     }),
-    ...Object.entries(params.add).map(([name, text]): InnerText => {
-      const put = (entries: readonly string[]) => ({ ...params.add, [name]: entries.join('') });
-      return [
-        `the added value ${name}`,
-        [text],
-        (entries) => [withValueAt(recipe, 'params.add', put(entries))],
-      ];
-    }),
-  ];
+  );
+  return [ofKey, ...ofSteps, ...ofAddedValues];
 }
 
 /**
@@ -118,40 +142,74 @@ function innerTexts(recipe: Recipe): InnerText[] {
 function entryVariants(
   entries: readonly string[],
   join: string,
-  where = 'the message',
+  noun = 'the message',
 ): MessageVariant[] {
   const last = entries.length - 1;
   if (last < 0) return [];
-  const variants: MessageVariant[] = [
-    ...joiners
-      .filter((other) => entries.length > 1 && other !== join)
-      .flatMap((other): MessageVariant[] => {
-        const how = `with ${joinWords(other)} the parts of ${where}`;
-        const inside = withSeparator(entries, join, other);
-        return [
-          [how, entries, other],
-          ...(inside ? [[`${how}, and in them`, inside, other] as const] : []),
-        ];
-      }),
-    [`with a line break at the end of ${where}`, entries.with(last, `${entries[last]}\n`)],
-    [`with ${joinWords(join)} the last part and nothing behind it`, [...entries, '']],
+  return [
+    ...otherJoins(entries, join, noun),
+    {
+      how: `with a line break at the end of ${noun}`,
+      entries: entries.with(last, `${entries[last]}\n`),
+    },
+    {
+      how: `with ${joinWords(join)} the last part and nothing behind it`,
+      entries: [...entries, ''],
+    },
+    ...otherMarks(entries),
+    ...[...entries.keys()].flatMap((index) => changedEntry(entries, index, noun)),
+    ...swapsOf(entries).map(({ first, second, swapped }) => ({
+      how: `with ${entryWords(first)} and ${entryWords(second)} swapped`,
+      entries: swapped,
+    })),
   ];
-  for (const mark of new Set(entries.filter((entry) => entry !== '' && joiners.includes(entry))))
-    for (const other of joiners.filter((one) => one !== mark))
-      variants.push([
-        `with ${entryWords(other)} in the place of ${entryWords(mark)}`,
-        entries.map((entry) => (entry === mark ? other : entry)),
-      ]);
-  for (const [index, entry] of entries.entries()) {
-    variants.push([`without ${entryWords(entry)} in ${where}`, entries.toSpliced(index, 1)]);
-    if (entries.length > 2) variants.push([`with ${entryWords(entry)} alone in ${where}`, [entry]]);
-    if (entry !== '')
-      variants.push([`with nothing in the place of ${entryWords(entry)}`, entries.with(index, '')]);
-    for (const [how, changed] of replacementsIn(entry))
-      variants.push([how, entries.with(index, changed)]);
+}
+
+/** The entries with another text between them, and perhaps in them, too. */
+function otherJoins(entries: readonly string[], join: string, noun: string): MessageVariant[] {
+  if (entries.length < 2) return [];
+  return joiners
+    .filter((joiner) => joiner !== join)
+    .flatMap((joiner): MessageVariant[] => {
+      const how = `with ${joinWords(joiner)} the parts of ${noun}`;
+      const between = { how, entries, join: joiner };
+      const inside = withSeparator(entries, join, joiner);
+      if (inside === null) return [between];
+      return [between, { how: `${how}, and in them`, entries: inside, join: joiner }];
+    });
+}
+
+/** The entries with another text for each that stands between others. */
+function otherMarks(entries: readonly string[]): MessageVariant[] {
+  const marks = new Set(entries.filter((entry) => entry !== '' && joiners.includes(entry)));
+  return [...marks].flatMap((mark) =>
+    joiners
+      .filter((joiner) => joiner !== mark)
+      .map((joiner) => ({
+        how: `with ${entryWords(joiner)} in the place of ${entryWords(mark)}`,
+        entries: entries.map((entry) => (entry === mark ? joiner : entry)),
+      })),
+  );
+}
+
+/** The entries without one of them, with it alone, and with something else in its place. */
+function changedEntry(entries: readonly string[], index: number, noun: string): MessageVariant[] {
+  const entry = entries[index] ?? '';
+  const words = entryWords(entry);
+  const variants: MessageVariant[] = [
+    { how: `without ${words} in ${noun}`, entries: entries.toSpliced(index, 1) },
+  ];
+  if (entries.length > 2)
+    variants.push({ how: `with ${words} alone in ${noun}`, entries: [entry] });
+  if (entry !== '') {
+    variants.push({
+      how: `with nothing in the place of ${words}`,
+      entries: entries.with(index, ''),
+    });
   }
-  for (const [one, other, swapped] of swapsOf(entries))
-    variants.push([`with ${entryWords(one)} and ${entryWords(other)} swapped`, swapped]);
+  for (const { how, changed } of replacementsIn(entry)) {
+    variants.push({ how, entries: entries.with(index, changed) });
+  }
   return variants;
 }
 
@@ -178,14 +236,16 @@ const replacements = [
  * The entry without each of its parts, and with each replaced that may be taken for another one, or
  * without a change.
  */
-function replacementsIn(entry: string): (readonly [how: string, entry: string])[] {
+function replacementsIn(entry: string): { readonly how: string; readonly changed: string }[] {
   const parts = entriesOf({ message: [entry], join: '' });
-  return parts.flatMap((part, index) =>
-    [...(parts.length > 1 ? [''] : []), ...lessChanged(part)].map((other) => [
-      `with ${entryWords(other)} in the place of ${entryWords(part)}`,
-      parts.with(index, other).join(''),
-    ]),
-  );
+  return parts.flatMap((part, index) => {
+    const likePart = lessChanged(part);
+    if (parts.length > 1) likePart.unshift('');
+    return likePart.map((replacement) => ({
+      how: `with ${entryWords(replacement)} in the place of ${entryWords(part)}`,
+      changed: parts.with(index, replacement).join(''),
+    }));
+  });
 }
 
 /** A token that may be taken for another one; without each of its modifiers, and with it twice. */
@@ -194,21 +254,24 @@ function lessChanged(text: string): string[] {
     const { modifiers, written } = token;
     const write = (changes: readonly string[]) =>
       text.replace(written, () => tokenText(token, changes));
-    const others = replacements.flatMap(([known, other]) =>
-      known === written ? [text.replace(written, () => other)] : [],
-    );
+    const replaced = replacements
+      .filter(([replaceable]) => replaceable === written)
+      .map(([, replacement]) => text.replace(written, () => replacement));
     const changed = modifiers.flatMap((modifier, index) => [
       write(modifiers.toSpliced(index, 1)),
       write(modifiers.toSpliced(index, 0, modifier)),
     ]);
-    return [...others, ...changed];
+    return [...replaced, ...changed];
   });
 }
 
 function entryWords(entry: string): string {
-  return entry === '' ? 'the empty part' : JSON.stringify(entry);
+  if (entry === '') return 'the empty part';
+  return JSON.stringify(entry);
 }
 
+/** What is between entries, or between pairs: `"&" between`. */
 export function joinWords(join: string): string {
-  return join === '' ? 'nothing between' : `${JSON.stringify(join)} between`;
+  if (join === '') return 'nothing between';
+  return `${JSON.stringify(join)} between`;
 }

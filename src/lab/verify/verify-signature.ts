@@ -6,18 +6,21 @@ import { requestSuspects } from './request-suspects.js';
 import { secretSuspects } from './secret-suspects.js';
 import {
   type Mistake,
-  paste,
+  pasted,
   type ReceivedSignature,
   type SignatureInputs,
   type Suspect,
 } from './suspect.js';
 
+/** The mistakes that explain a wrong signature together: most often one. */
 export type Finding = readonly Mistake[];
 
+/** What a finding says, or advises, as sentences in one text. */
 export function sentencesOf(finding: Finding, part: 'says' | 'advice'): string {
   return finding.map((mistake) => mistake[part]).join(' ');
 }
 
+/** What the verification of a signature says. */
 export interface Verification {
   readonly right: boolean;
   readonly received: string;
@@ -37,8 +40,9 @@ export interface Verification {
 export function* verification(wrong: ReceivedSignature): Generator<void, Verification> {
   const { signer, request, secret, received } = wrong;
   const explanation = signer.explain(request, secret);
-  const right = explanation.digest === received;
-  return { right, received, explanation, findings: right ? [] : yield* mistakeSearch(wrong) };
+  if (explanation.digest === received) return { right: true, received, explanation, findings: [] };
+  const findings = yield* mistakeSearch(wrong);
+  return { right: false, received, explanation, findings };
 }
 
 const maxFindings = 3;
@@ -64,8 +68,8 @@ function* mistakeSearch(wrong: ReceivedSignature): Generator<void, readonly Find
   if (written !== null) return [written];
   let tried = 0;
   const findings = new Map<string, Finding>();
-  for (const alone of [true, false]) {
-    for (const suspects of alone ? singlesOf(wrong) : pairsOf(wrong)) {
+  for (const candidatesOf of [singlesOf, pairsOf]) {
+    for (const suspects of candidatesOf(wrong)) {
       tried += 1;
       if (tried > most || findings.size === maxFindings) break;
       const finding = explain(wrong, suspects);
@@ -96,9 +100,9 @@ export function likeliestMistake(
   return null;
 }
 
-function sameMistake(other: ReceivedSignature, { id, says }: Mistake): SignatureInputs | null {
-  for (const [suspect] of singlesOf(other)) {
-    if (suspect.id === id && suspect.says === says) return { ...other, ...suspect.change };
+function sameMistake(shown: ReceivedSignature, { id, says }: Mistake): SignatureInputs | null {
+  for (const [suspect] of singlesOf(shown)) {
+    if (suspect.id === id && suspect.says === says) return { ...shown, ...suspect.change };
   }
   return null;
 }
@@ -109,11 +113,10 @@ export function messageMistakes(
   message: string,
 ): Mistake[] {
   const wrong = { ...signed, received: '' };
-  return [...singlesOf(wrong)].flatMap(([suspect]) => {
-    const { signer, request, secret } = { ...wrong, ...suspect.change };
-    return unlessRefused(() => signer.explain(request, secret).message) === message
-      ? [suspect]
-      : [];
+  const suspects = [...singlesOf(wrong)].map(([suspect]) => suspect);
+  return suspects.filter(({ change }) => {
+    const { signer, request, secret } = { ...wrong, ...change };
+    return unlessRefused(() => signer.explain(request, secret).message) === message;
   });
 }
 
@@ -122,7 +125,7 @@ function suspectsOf(wrong: ReceivedSignature): Iterable<Suspect>[] {
 }
 
 function* singlesOf(wrong: ReceivedSignature): Generator<[Suspect]> {
-  for (const kind of suspectsOf(wrong)) for (const suspect of kind) yield [suspect];
+  for (const suspects of suspectsOf(wrong)) for (const suspect of suspects) yield [suspect];
 }
 
 /**
@@ -135,13 +138,20 @@ const maxAlike = 100;
 function* pairsOf(wrong: ReceivedSignature): Generator<Suspect[]> {
   const ofRequest = [...requestSuspects(wrong)].slice(0, maxPaired);
   const ofRecipe = recipeSuspects(wrong).slice(0, maxPaired);
-  for (const one of secretSuspects(wrong))
-    for (const other of [...ofRequest, ...ofRecipe]) yield [one, other];
+  yield* combinations(secretSuspects(wrong), [...ofRequest, ...ofRecipe]);
   // The second is made in the request that the first left.
-  for (const one of ofRequest.slice(0, maxAlike))
-    for (const other of [...requestSuspects({ ...wrong, ...one.change })].slice(0, maxAlike))
-      yield [one, other];
-  for (const one of ofRequest) for (const other of ofRecipe) yield [one, other];
+  for (const first of ofRequest.slice(0, maxAlike)) {
+    const left = { ...wrong, ...first.change };
+    for (const second of [...requestSuspects(left)].slice(0, maxAlike)) yield [first, second];
+  }
+  yield* combinations(ofRequest, ofRecipe);
+}
+
+function* combinations(
+  firsts: readonly Suspect[],
+  seconds: readonly Suspect[],
+): Generator<Suspect[]> {
+  for (const first of firsts) for (const second of seconds) yield [first, second];
 }
 
 /**
@@ -155,9 +165,9 @@ function explain(wrong: ReceivedSignature, suspects: readonly Suspect[]): Findin
   if (digest === null) return null;
   const mistakes = suspects.map(({ change: _, ...mistake }) => mistake);
   if (digest === wrong.received) return mistakes;
-  const written = writtenMistakes.find(([, , , fits]) => fits(digest, wrong.received));
+  const written = writtenMistakes.find(({ fits }) => fits(digest, wrong.received));
   if (written === undefined) return null;
-  const [id, says, advice] = written;
+  const { id, says, advice } = written;
   return [...mistakes, { id, says, advice }];
 }
 
@@ -172,53 +182,57 @@ function inUrlAlphabet(text: string): string {
   return withoutPadding(text).replaceAll('+', '-').replaceAll('/', '_');
 }
 
+/** A mistake in writing the right digest. */
+interface WrittenMistake extends Mistake {
+  /** Whether the received signature is the expected one, written so. */
+  fits(expected: string, received: string): boolean;
+}
+
 /** Mistakes in writing the right digest. */
-const writtenMistakes: readonly (readonly [
-  id: string,
-  says: string,
-  advice: string,
-  fits: (expected: string, received: string) => boolean,
-])[] = [
-  [
-    'signature-case',
-    'It is the right digest in the wrong letter case.',
-    'Send the digest in the letter case that the recipe says.',
-    (expected, received) => received.toLowerCase() === expected.toLowerCase(),
-  ],
-  [
-    'signature-encoding',
-    'It is the right digest, its + sent as it is: on the way it became a space.',
-    'Percent-encode the signature as any other value: + is %2B.',
-    (expected, received) => received.replaceAll(' ', '+') === expected,
-  ],
-  [
-    'signature-encoding',
-    'It is the right digest, encoded once too often.',
-    'Encode the signature once.',
-    (expected, received) => received.includes('%') && decodePercent(received) === expected,
-  ],
-  [
-    'signature-space',
-    'It is the right digest with white space, quotes or invisible characters around it.',
-    'Trim the digest: a command that prints it adds a line break.',
-    (expected, received) => received.trim().replace(paste, '') === expected,
-  ],
-  [
-    'signature-padding',
-    'It is the right digest with more or less padding (=) at the end.',
-    'Send base64 as the recipe says: with its padding, or without.',
-    (expected, received) => withoutPadding(received) === withoutPadding(expected),
-  ],
-  [
-    'signature-alphabet',
-    'It is the right digest in the other alphabet of base64: - and _ in the place of + and /, or the reverse.',
-    'Write base64 as the recipe says: plain, or base64url.',
-    (expected, received) => inUrlAlphabet(received) === inUrlAlphabet(expected),
-  ],
-  [
-    'signature-length',
-    'It is a part of the right digest.',
-    'Send all of it; where the operator wants a part, the recipe has the step slice:FROM:TO.',
-    (expected, received) => received.length >= shortestPart && expected.includes(received),
-  ],
+const writtenMistakes: readonly WrittenMistake[] = [
+  {
+    id: 'signature-case',
+    says: 'It is the right digest in the wrong letter case.',
+    advice: 'Send the digest in the letter case that the recipe says.',
+    fits: (expected, received) => received.toLowerCase() === expected.toLowerCase(),
+  },
+  {
+    id: 'signature-encoding',
+    says: 'It is the right digest, its + sent as it is: on the way it became a space.',
+    advice: 'Percent-encode the signature as any other value: + is %2B.',
+    fits: (expected, received) => received.replaceAll(' ', '+') === expected,
+  },
+  {
+    id: 'signature-encoding',
+    says: 'It is the right digest, encoded once too often.',
+    advice: 'Encode the signature once.',
+    fits: (expected, received) => received.includes('%') && decodePercent(received) === expected,
+  },
+  {
+    id: 'signature-space',
+    says: 'It is the right digest with white space, quotes or invisible characters around it.',
+    advice: 'Trim the digest: a command that prints it adds a line break.',
+    fits: (expected, received) => received.trim().replace(pasted, '') === expected,
+  },
+  {
+    id: 'signature-padding',
+    says: 'It is the right digest with more or less padding (=) at the end.',
+    advice: 'Send base64 as the recipe says: with its padding, or without.',
+    fits: (expected, received) => withoutPadding(received) === withoutPadding(expected),
+  },
+  {
+    id: 'signature-alphabet',
+    says:
+      'It is the right digest in the other alphabet of base64: ' +
+      '- and _ in the place of + and /, or the reverse.',
+    advice: 'Write base64 as the recipe says: plain, or base64url.',
+    fits: (expected, received) => inUrlAlphabet(received) === inUrlAlphabet(expected),
+  },
+  {
+    id: 'signature-length',
+    says: 'It is a part of the right digest.',
+    advice:
+      'Send all of it; where the operator wants a part, the recipe has the step slice:FROM:TO.',
+    fits: (expected, received) => received.length >= shortestPart && expected.includes(received),
+  },
 ];
