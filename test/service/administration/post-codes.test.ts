@@ -94,7 +94,7 @@ it.each([
     'the body: duplicate key at line 1, column 9012',
   ],
   ['nothing', 'null', 'the body: null was given, not an object'],
-  ['no tenant', {}, 'the body: tenant_code is missing'],
+  ['no tenant', { union_ids: ['u'] }, 'the body: tenant_code is missing'],
   ['an unknown field', { ...wanted, union_id: 'u1' }, 'the body: "union_id" is unknown'],
   ['no user', { ...wanted, union_ids: [] }, 'not a list of 1 to 500 texts'],
   ['too many', { ...wanted, union_ids: Array(501).fill('u1') }, 'not a list of 1 to 500 texts'],
