@@ -80,7 +80,7 @@ export function exportFunctions(
 /** @throws RecipeError where a module signs */
 function recipesOf(signing: SigningChoice): Readonly<Record<string, Recipe>> {
   const recipes = signing.kind === 'one' ? { sign: signing.recipe } : signing.recipes;
-  const given = Object.entries(recipes).map(([name, recipe]) => {
+  const translated = Object.entries(recipes).map(([name, recipe]) => {
     if (recipe !== null) return [name, recipe] as const;
     throw new RecipeError(
       name,
@@ -88,7 +88,7 @@ function recipesOf(signing: SigningChoice): Readonly<Record<string, Recipe>> {
       'Translate the module by hand.',
     );
   });
-  return Object.fromEntries(given);
+  return Object.fromEntries(translated);
 }
 
 function ruleOf(name: string, recipe: Recipe): ExportedRule {
@@ -98,16 +98,14 @@ function ruleOf(name: string, recipe: Recipe): ExportedRule {
 }
 
 function origin({ from, fits = 1 }: ExportSource): string[] {
-  const others =
-    fits > 1
-      ? [
-          `${fits} rules fit the samples, and this is the likeliest:`,
-          'check it with a second sample.',
-        ]
-      : [];
-  // It may be the name of a file: no more than this means nothing in the comments of any language.
-  const named = from.replace(/[^\w ."-]/g, '_');
-  return [`The signing rule of ${named}, written by "userinfo sign export".`, ...others];
+  // It may be the name of a file: these characters mean nothing in the comments of any language.
+  const name = from.replace(/[^\w ."-]/g, '_');
+  const lines = [`The signing rule of ${name}, written by "userinfo sign export".`];
+  if (fits > 1) {
+    lines.push(`${fits} rules fit the samples, and this is the likeliest:`);
+    lines.push('check it with a second sample.');
+  }
+  return lines;
 }
 
 function comment({ comment: mark }: Language, lines: readonly string[]): string {
@@ -120,13 +118,13 @@ export const testSecret = 'throw-away-secret-0123456789';
 /** Requests that tell implementations apart, with each of their signatures. */
 function casesOf(signing: SigningChoice): ExportedCase[] {
   const secret = new Secret(testSecret);
-  return testRequests.flatMap((given) =>
-    signaturesOf(signing, filledFor(signing, requestOf(given), secret)).map(
+  return testRequests.flatMap((testRequest) =>
+    signaturesOf(signing, filledFor(signing, requestOf(testRequest), secret)).map(
       ({ name: rule, request, signer }): ExportedCase => {
         const { method, url, query, params, body } = request;
         return {
           rule,
-          title: `${rule}: ${given.name}`,
+          title: `${rule}: ${testRequest.name}`,
           method,
           url: signer.usesQuery ? `${url}?${query}` : url,
           params: params.map(([name, value]) => [name, value]),
@@ -145,16 +143,18 @@ function casesOf(signing: SigningChoice): ExportedCase[] {
  */
 function filledFor(
   signing: SigningChoice,
-  given: SignableRequest,
+  request: SignableRequest,
   secret: Secret,
 ): SignableRequest {
-  const isOne = signing.kind === 'one';
-  const request = isOne ? withoutParams(given, ['app_sign']) : given;
-  const signers = isOne ? [signing.signer] : Object.values(signing.signers);
-  const filled = { ...request, params: [...request.params, ...missingParams(signers, request)] };
-  return isOne
-    ? filled
-    : withAppSign(filled, signBoth(signing.signers, filled, secret).app_sign.digest);
+  if (signing.kind === 'one') {
+    return withMissingParams([signing.signer], withoutParams(request, ['app_sign']));
+  }
+  const filled = withMissingParams(Object.values(signing.signers), request);
+  return withAppSign(filled, signBoth(signing.signers, filled, secret).app_sign.digest);
+}
+
+function withMissingParams(signers: readonly Signer[], request: SignableRequest): SignableRequest {
+  return { ...request, params: [...request.params, ...missingParams(signers, request)] };
 }
 
 /** Parameters that rules name and a request lacks. */
@@ -257,22 +257,21 @@ const folder = 'https://api.example.com/api/v1/server/user';
 
 function requestOf({ query = {}, form }: (typeof testRequests)[number]): SignableRequest {
   const inQuery = [...base, ...Object.entries(query)];
-  const sent = { query: queryOf(inQuery) };
-  if (form === undefined)
+  if (form === undefined) {
     return {
-      ...sent,
       method: 'GET',
       url: `${folder}/user_info_for_third`,
+      query: queryOf(inQuery),
       params: inQuery,
       body: null,
     };
+  }
   const fields = Object.entries(form).map(([name, value]): Param => [name, value, 'form']);
-  const params = [...inQuery, ...fields];
   return {
-    ...sent,
     method: 'PUT',
     url: `${folder}/passback_user_info`,
-    params,
+    query: queryOf(inQuery),
+    params: [...inQuery, ...fields],
     body: queryOf(fields),
   };
 }

@@ -50,7 +50,7 @@ export function call(
 /** Parts one after the other, in bytes if one of them is; adjacent literals are one. */
 export function sumOf(parts: readonly Expression[]): Expression {
   const joined: Expression[] = [];
-  for (const part of parts.flatMap((one) => (one.is === 'sum' ? one.parts : [one]))) {
+  for (const part of parts.flatMap(summands)) {
     const last = joined.at(-1);
     if (part.is === 'literal' && last?.is === 'literal')
       joined[joined.length - 1] = literalOf(last.text + part.text);
@@ -63,8 +63,14 @@ export function sumOf(parts: readonly Expression[]): Expression {
   return { is: 'sum', parts: isBytes ? joined.map(bytes) : joined, isBytes, isAscii };
 }
 
+function summands(expression: Expression): readonly Expression[] {
+  if (expression.is === 'sum') return expression.parts;
+  return [expression];
+}
+
 function bytes(of: Expression): Expression {
-  return of.isBytes ? of : call('utf8', [of], { isBytes: true });
+  if (of.isBytes) return of;
+  return call('utf8', [of], { isBytes: true });
 }
 
 /** A part of an ASCII text. */
@@ -89,15 +95,21 @@ export function changeOf(of: Expression, change: Change): Expression {
   }
 }
 
+function rawDigest(message: Expression, algorithm: Algorithm, key: Expression | null): Expression {
+  if (key === null) {
+    return call('digest', [{ is: 'algorithm', algorithm, isKeyed: false }, message]);
+  }
+  return call('keyed_digest', [{ is: 'algorithm', algorithm, isKeyed: true }, key, message]);
+}
+
+/** The digest of a value: as bytes where the format is `raw`, else as a text in ASCII. */
 export function digestOf(
   of: Expression,
   algorithm: Algorithm,
   format: Output | 'raw',
   key: Expression | null,
 ): Expression {
-  const name: Expression = { is: 'algorithm', algorithm, isKeyed: key !== null };
-  const digest =
-    key === null ? call('digest', [name, bytes(of)]) : call('keyed_digest', [name, key, bytes(of)]);
+  const digest = rawDigest(bytes(of), algorithm, key);
   const written = (as: string) => call(as, [digest], { isAscii: true });
   switch (format) {
     case 'raw':

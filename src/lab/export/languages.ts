@@ -111,8 +111,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     functionName: asItIs,
     publicName: asItIs,
     variableName: asItIs,
-    literal: (text) =>
-      quoted(text, (code) => (code < 0x100 ? `\\x${hex(code, 2)}` : escapeOfPoint(code))),
+    literal: (text) => quoted(text, (code) => escapeOfPoint(code, 0x100)),
     sumBrackets: ['(', ')'],
     lastComma: ',',
     lists: { ...squareBrackets, row: ['(', ')'] },
@@ -158,11 +157,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     files: { rule: 'Signature.java', test: 'SignatureTest.java' },
     run: 'javac -d . Signature.java SignatureTest.java && java signing.SignatureTest',
     templates: { rule: javaRule, test: javaTest },
-    // Control characters as octal: Java reads \u000d before it reads the literal.
-    literal: (text) =>
-      quoted(text, (code) =>
-        code < 0x20 ? `\\${code.toString(8).padStart(3, '0')}` : utf16Escape(code),
-      ),
+    literal: (text) => quoted(text, javaEscape),
     lists: {
       texts: ['List.of(', ')'],
       rows: ['List.of(', ')'],
@@ -191,8 +186,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     indent: '\t',
     plusOfLiterals: '+',
     publicName: pascalCase,
-    literal: (text) =>
-      quoted(text, (code) => (code < 0x80 ? `\\x${hex(code, 2)}` : escapeOfPoint(code))),
+    literal: (text) => quoted(text, (code) => escapeOfPoint(code, 0x80)),
     lastComma: ',',
     lists: {
       texts: ['[]string{', '}'],
@@ -286,18 +280,26 @@ function quoted(text: string, write: (code: number) => string, special = '\\"'):
     const code = character.codePointAt(0) ?? 0;
     if (special.includes(character)) return `\\${character}`;
     if (character === '\n') return '\\n';
-    return code >= 0x20 && code < 0x7f ? character : write(code);
+    if (code >= 0x20 && code < 0x7f) return character;
+    return write(code);
   });
   return `"${parts.join('')}"`;
 }
 
 function phpLiteral(text: string): string {
   if (/^[ -~]*$/.test(text)) return `'${text.replace(/[\\']/g, '\\$&')}'`;
-  return quoted(
-    text,
-    (code) => (code < 0x80 ? `\\x${hex(code, 2)}` : `\\u{${hex(code, 1)}}`),
-    '\\"$',
-  );
+  return quoted(text, phpEscape, '\\"$');
+}
+
+function phpEscape(code: number): string {
+  if (code < 0x80) return `\\x${hex(code, 2)}`;
+  return `\\u{${hex(code, 1)}}`;
+}
+
+/** Control characters as octal: Java reads \u000d before it reads the literal. */
+function javaEscape(code: number): string {
+  if (code < 0x20) return `\\${code.toString(8).padStart(3, '0')}`;
+  return utf16Escape(code);
 }
 
 /** A code point beyond the first plane is two units. */
@@ -308,8 +310,11 @@ function utf16Escape(code: number): string {
     .join('');
 }
 
-function escapeOfPoint(code: number): string {
-  return code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
+/** A code point as Python and Go escape it: in two digits below `wide`, else in four or eight. */
+function escapeOfPoint(code: number, wide: number): string {
+  if (code < wide) return `\\x${hex(code, 2)}`;
+  if (code < 0x10000) return `\\u${hex(code, 4)}`;
+  return `\\U${hex(code, 8)}`;
 }
 
 function hex(code: number, digits: number): string {

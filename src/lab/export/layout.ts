@@ -18,6 +18,11 @@ interface Group {
   readonly brackets: readonly [open: string, close: string] | null;
 }
 
+/**
+ * Items between brackets, in one line or in a line each.
+ *
+ * @default separator `, `; nothing after the last item; the brackets without the space inside
+ */
 export function group(
   open: string,
   items: readonly SourceCode[],
@@ -56,9 +61,9 @@ export function written(
     .map((item, index) => written(item, room, index === 0 && brackets === null ? margin : inner))
     .join(`${separator.trimEnd()}\n${inner}`);
   if (items.length === 0) return whole;
-  return brackets === null
-    ? lines
-    : `${brackets[0]}\n${inner}${lines}${last}\n${margin}${brackets[1]}`;
+  if (brackets === null) return lines;
+  const [open, close] = brackets;
+  return `${open}\n${inner}${lines}${last}\n${margin}${close}`;
 }
 
 function writtenParts(
@@ -76,6 +81,7 @@ function writtenParts(
   return text.slice(used);
 }
 
+/** Code in one line. */
 export function flat(code: SourceCode): string {
   if (typeof code === 'string') return code;
   if (isParts(code)) return code.map(flat).join('');

@@ -43,7 +43,8 @@ export function operationsOf(parts: RecipeParts): Operations {
       (operation) =>
         'variable' in operation && operation.variable.replace(/(?<!\d)\d+$/, '') === wanted,
     );
-    return taken.length === 0 ? wanted : `${wanted}${taken.length + 1}`;
+    if (taken.length === 0) return wanted;
+    return `${wanted}${taken.length + 1}`;
   };
   const set = (wanted: string, value: Expression): Expression => {
     if (value.is === 'variable') return value;
@@ -62,8 +63,10 @@ export function operationsOf(parts: RecipeParts): Operations {
     operations.push({ set: 'function', variable: name, value });
     return name;
   };
-  const sortKey = (order: Exclude<Order, 'sent'>): string =>
-    define('sort_key', order === 'value' ? pairValue : pairName);
+  const sortKey = (order: Exclude<Order, 'sent'>): string => {
+    if (order === 'value') return define('sort_key', pairValue);
+    return define('sort_key', pairName);
+  };
 
   const sent = variable('params');
   const selected = once((): Expression => {
@@ -94,8 +97,8 @@ export function operationsOf(parts: RecipeParts): Operations {
   const block = once(() => {
     const pairs = selected();
     const encoded = (of: Expression) => changeOf(of, rule.encode);
-    const name = rule.names ? [encoded(pairName), literalOf(rule.kvSep)] : [];
-    const pair = sumOf([...name, encoded(pairValue)]);
+    const value = encoded(pairValue);
+    const pair = rule.names ? sumOf([encoded(pairName), literalOf(rule.kvSep), value]) : value;
     const separator = literalOf(rule.pairSep);
     const isAscii = pair.isAscii === true && separator.isAscii === true;
     const written = variable(define('pair', pair));
@@ -130,7 +133,8 @@ export function operationsOf(parts: RecipeParts): Operations {
   const text = (template: Template): Expression => textOf(template, read);
   /** A sum in a variable of its own. */
   function argument(wanted: string, value: Expression): Expression {
-    return value.is === 'sum' ? set(wanted, value) : value;
+    if (value.is !== 'sum') return value;
+    return set(wanted, value);
   }
   const keyBytes = once(() => {
     const decoded = { utf8: 'utf8', hex: 'from_hex', base64: 'from_base64' }[parts.decode];
@@ -153,7 +157,9 @@ export function operationsOf(parts: RecipeParts): Operations {
   const message = set('message', text(parts.message));
   const signature = parts.steps.reduce((before, step, index) => {
     const value = stepped(before, step);
-    return index === parts.steps.length - 1 ? value : set('result', value);
+    const isLast = index === parts.steps.length - 1;
+    if (isLast) return value;
+    return set('result', value);
   }, message);
   operations.push({ set: 'signature', value: signature });
   return operations;
@@ -168,11 +174,14 @@ const formNames = endpoints.flatMap(({ parameters }) =>
 );
 
 function textOf(template: Template, read: (token: Token) => Expression): Expression {
-  const modified = (of: Expression, { does }: Modifier) =>
-    typeof does === 'string' ? changeOf(of, does) : digestOf(of, does.algorithm, does.format, null);
-  return sumOf(
-    template.parts.map((part) =>
-      typeof part === 'string' ? literalOf(part) : part.changes.reduce(modified, read(part)),
-    ),
-  );
+  const texts = template.parts.map((part) => {
+    if (typeof part === 'string') return literalOf(part);
+    return part.changes.reduce(modified, read(part));
+  });
+  return sumOf(texts);
+}
+
+function modified(of: Expression, { does }: Modifier): Expression {
+  if (typeof does === 'string') return changeOf(of, does);
+  return digestOf(of, does.algorithm, does.format, null);
 }

@@ -15,6 +15,7 @@ export const headerMark = 'HEADER';
 /** The comment that begins the body of `sign`, for which a rule comes in. */
 export const ruleMark = 'RULE';
 
+/** Takes a template of a language apart. */
 export function readTemplate(text: string, { comment, indent }: Language): TemplateFile {
   const [, margin = ''] = new RegExp(`^([ \\t]*)${comment} ${ruleMark}$`, 'm').exec(text) ?? [];
   const outer = margin.slice(indent.length);
@@ -37,9 +38,10 @@ export function readTemplate(text: string, { comment, indent }: Language): Templ
 function nameOf(chunk: string, outer: string): string | null {
   const line = chunk
     .split('\n')
-    .find((one) => one.startsWith(outer) && one.replace(commentLine, '') !== '');
+    .find((text) => text.startsWith(outer) && text.replace(commentLine, '') !== '');
   const [, name = ''] = /\b(\w+)\s*[(=]/.exec(line ?? '') ?? [];
-  return name === '' || name === 'import' || name === 'declare' ? null : name;
+  if (['', 'import', 'declare'].includes(name)) return null;
+  return name;
 }
 
 const commentLine = /^\s*(?:\/\/|#|\/\*|\*(?=[ /]|$)).*$/gm;
@@ -54,23 +56,35 @@ export function bareCode(code: string): string {
 /** The beginning of a file without the imports that the code does not use. */
 export function withImports(beginning: string, code: string): string {
   const bare = bareCode(code);
+  const lines = beginning.split('\n').map((line) => usedImport(line, bare));
+  return lines.filter((line) => line !== null).join('\n');
+}
+
+/** A line with the imports that the code uses; null for an import of which it uses nothing. */
+function usedImport(line: string, bare: string): string | null {
   const isUsed = (name: string) => new RegExp(`(?<![\\w.])${name}\\b`).test(bare);
   const isModuleUsed = (name: string) => new RegExp(`(?<![\\w.])${name}\\.`).test(bare);
-  const lines = beginning.split('\n').flatMap((line) => {
-    const [, using, uses = ''] = /^(using .*;) \/\/ (.*)$/.exec(line) ?? [];
-    if (using !== undefined)
-      return uses.split(', ').some((name) => bare.match(`\\b${name}\\b`)) ? [using] : [];
-    const [, start = '', list, end = ''] =
-      /^((?:from \S+ )?import (?:\{ )?)([\w, ]+?)( \}.*)?$/.exec(line) ?? [];
-    if (list !== undefined && !line.includes('__future__')) {
-      const isModule = start === 'import ';
-      const names = list.split(', ').filter(isModule ? isModuleUsed : isUsed);
-      return names.length === 0 ? [] : [start + names.join(', ') + end];
-    }
-    const [, path] = /^\t"(?:.*\/)?(\w+)"$/.exec(line) ?? [];
-    if (path !== undefined) return isModuleUsed(path) ? [line] : [];
-    const [, type] = /^import .*\.(\w+);$/.exec(line) ?? [];
-    return type === undefined || isUsed(type) ? [line] : [];
-  });
-  return lines.join('\n');
+
+  // C#: `using System.Linq; // Select, Where`.
+  const [, using, uses = ''] = /^(using .*;) \/\/ (.*)$/.exec(line) ?? [];
+  if (using !== undefined) {
+    const isNeeded = uses.split(', ').some((name) => new RegExp(`\\b${name}\\b`).test(bare));
+    return isNeeded ? using : null;
+  }
+  // Python and JavaScript: `import hashlib`, `from typing import List`, `import { x } from 'y'`.
+  const [, start = '', list, end = ''] =
+    /^((?:from \S+ )?import (?:\{ )?)([\w, ]+?)( \}.*)?$/.exec(line) ?? [];
+  if (list !== undefined && !line.includes('__future__')) {
+    const isModule = start === 'import ';
+    const names = list.split(', ').filter(isModule ? isModuleUsed : isUsed);
+    if (names.length === 0) return null;
+    return start + names.join(', ') + end;
+  }
+  // Go: `"crypto/hmac"`, a line each.
+  const [, path] = /^\t"(?:.*\/)?(\w+)"$/.exec(line) ?? [];
+  if (path !== undefined) return isModuleUsed(path) ? line : null;
+  // Java: `import java.util.List;`.
+  const [, type] = /^import .*\.(\w+);$/.exec(line) ?? [];
+  if (type !== undefined && !isUsed(type)) return null;
+  return line;
 }

@@ -1,7 +1,7 @@
 import { algorithmFacts, type LanguageName } from '../../core/signing/digest-algorithms.js';
 import { RecipeError } from '../../core/signing/recipe.js';
 import type { Expression } from './expressions.js';
-import { type Language, languages, type StatementName } from './languages.js';
+import { type Language, languages } from './languages.js';
 import { flat, group, type SourceCode, written } from './layout.js';
 import type { Operation, Operations } from './operations.js';
 import {
@@ -73,12 +73,16 @@ export class Writer {
     const { beginning, blocks, end } = this.#template;
     const functions = rules.map((rule) => this.#rule(rule));
     const isPair = ['app_sign', 'sign'].every((name) => rules.some((rule) => rule.name === name));
-    const signedRequest = isPair ? [this.#block('signed_request')] : [];
-    for (const code of signedRequest) this.#use(code);
+    if (isPair) {
+      const signedRequest = this.#block('signed_request');
+      this.#use(signedRequest);
+      functions.unshift(signedRequest);
+    }
     const helpers = [...blocks].filter(([name]) => this.#used.has(name)).map(([, code]) => code);
-    const all = [...signedRequest, ...functions, ...helpers];
+    const all = [...functions, ...helpers];
     const start = this.#withHeader(withImports(beginning, all.join('\n')), header);
-    const between = '\n'.repeat(start.endsWith('{') ? 1 : gap + 1);
+    const startsClass = start.endsWith('{');
+    const between = '\n'.repeat(startsClass ? 1 : gap + 1);
     return `${start}${between}${all.join('\n'.repeat(gap + 1))}${end}\n`;
   }
 
@@ -93,14 +97,14 @@ export class Writer {
       `^[ \\t]*${comment} REQUESTS\\n([^]*?)^[ \\t]*${comment} END REQUESTS\\n`,
       'm',
     );
-    const place = new RegExp(`^([ \\t]*)${comment} CASES\\n[^]*?${comment} END\\n`, 'm');
+    const ofCases = new RegExp(`^([ \\t]*)${comment} CASES\\n[^]*?${comment} END\\n`, 'm');
     const checks = [
-      ...cases.map((one) => this.#case(one)),
-      ...requests.map((one) => this.#request(one)),
+      ...cases.map((exportedCase) => this.#case(exportedCase)),
+      ...requests.map((request) => this.#request(request)),
     ];
     const filled = templates.test
       .replace(ofRequests, (_, helper: string) => (requests.length > 0 ? helper : ''))
-      .replace(place, (_, margin: string) =>
+      .replace(ofCases, (_, margin: string) =>
         checks.map((check) => `${margin}${written(check, this.#language, margin)}\n`).join(''),
       );
     return this.#withHeader(
@@ -126,12 +130,13 @@ export class Writer {
     );
     const [margin = ''] = /^[ \t]*/.exec(after) ?? [];
     const [end = ''] = /(?:\n[ \t]*\})?$/.exec(after) ?? [];
-    const about = usesQuery ? [`${margin}${comment} url: with its query, without ${name}`] : [];
     const body = operations.flatMap((operation) => this.#statement(operation, margin));
-    const code = [...about, ...body].join('\n').replace(/\n{3,}/g, '\n\n');
-    const named = head.replace(/\bsign\b/gi, (found, at: number) =>
-      found === 'sign' && head[at + 4] !== '(' ? name : publicName(name),
-    );
+    if (usesQuery) body.unshift(`${margin}${comment} url: with its query, without ${name}`);
+    const code = body.join('\n').replace(/\n{3,}/g, '\n\n');
+    const named = head.replace(/\bsign\b/gi, (word, index: number) => {
+      const isParameter = word === 'sign' && head[index + word.length] !== '(';
+      return isParameter ? name : publicName(name);
+    });
     const declared = takesObject ? withUsedNames(named, code) : named;
     this.#use(declared + code);
     return declared + code + end;
@@ -146,23 +151,23 @@ export class Writer {
       this.#alias = { [name]: value };
       return [];
     }
-    const kind: StatementName = operation.set === 'function' ? 'function of pair' : operation.set;
-    const isOfName =
-      takesObject && operation.set === 'function' && !/\bvalue\b/.test(bareCode(flat(value)));
-    const statement = isOfName
-      ? statements[kind].replace('(name, value)', '(name)')
-      : statements[kind];
-    return this.#lines(statement, name, value, margin);
+    if (operation.set !== 'function') {
+      return this.#lines(statements[operation.set], name, value, margin);
+    }
+    const ofPair = statements['function of pair'];
+    const usesValue = /\bvalue\b/.test(bareCode(flat(value)));
+    if (!takesObject || usesValue) return this.#lines(ofPair, name, value, margin);
+    return this.#lines(ofPair.replace('(name, value)', '(name)'), name, value, margin);
   }
 
   #lines(statement: string, name: string, value: SourceCode, margin: string): string[] {
     return statement.split('\n').map((line) => {
       if (line === '') return '';
-      const [start = '', end] = line.trimStart().split('VALUE', 2);
-      const indent = line.slice(0, line.length - line.trimStart().length);
+      const [beginning = '', end] = line.trimStart().split('VALUE', 2);
+      const start = beginning.replace('NAME', () => name);
       const code: SourceCode = end === undefined ? [start] : [start, value, end];
-      const named = code.map((part) => (part === start ? start.replace('NAME', () => name) : part));
-      return margin + indent + written(named, this.#language, margin + indent);
+      const indent = margin + line.slice(0, line.length - line.trimStart().length);
+      return indent + written(code, this.#language, indent);
     });
   }
 
@@ -179,12 +184,12 @@ export class Writer {
 
   #isReplaced(name: string): boolean {
     return ['sign', 'app_sign', 'signed_request'].some(
-      (one) => name === this.#language.publicName(one),
+      (replaced) => name === this.#language.publicName(replaced),
     );
   }
 
   #expression(expression: Expression): SourceCode {
-    const { lists, literal, variableName, plus, sumBrackets = null, lastComma } = this.#language;
+    const { lists, literal, variableName } = this.#language;
     switch (expression.is) {
       case 'literal':
         return this.#literal(expression.text);
@@ -200,22 +205,28 @@ export class Writer {
       }
       case 'call':
         return this.#call(expression.name, expression.given);
-      case 'sum': {
-        const parts = expression.parts.map((part) => this.#expression(part));
-        const concat = expression.isBytes ? this.#helper('concat') : null;
-        if (concat !== null)
-          return group(`${concat}(`, [this.#list(lists.bytes, parts)], ')', { last: lastComma });
-        return group('', parts, '', { separator: plus, brackets: sumBrackets });
-      }
+      case 'sum':
+        return this.#sum(expression);
     }
+  }
+
+  /** A sum; of bytes by a function of the template, where a language has no operator for it. */
+  #sum({ parts, isBytes }: Extract<Expression, { is: 'sum' }>): SourceCode {
+    const { lists, plus, sumBrackets = null, lastComma } = this.#language;
+    const summands = parts.map((part) => this.#expression(part));
+    const concat = this.#helper('concat');
+    if (isBytes && concat !== null) {
+      return group(`${concat}(`, [this.#list(lists.bytes, summands)], ')', { last: lastComma });
+    }
+    return group('', summands, '', { separator: plus, brackets: sumBrackets });
   }
 
   /**
    * A call of a function of the template; where a language needs none, what the function is given.
    */
-  #call(name: string, given: readonly Expression[]): SourceCode {
+  #call(name: string, values: readonly Expression[]): SourceCode {
     const helper = this.#helper(name) ?? this.#helper(name.replace(/_ascii$/, ''));
-    const [first = '', ...others] = given.map((of) => this.#expression(of));
+    const [first = '', ...others] = values.map((value) => this.#expression(value));
     if (helper !== null)
       return group(`${helper}(`, [first, ...others], ')', { last: this.#language.lastComma });
     if (!conversions.has(name))
@@ -223,9 +234,11 @@ export class Writer {
     return first;
   }
 
+  /** The name of a function of the template; null where it has none. */
   #helper(name: string): string | null {
     const helper = this.#language.functionName(name);
-    return this.#template.blocks.has(helper) ? helper : null;
+    if (!this.#template.blocks.has(helper)) return null;
+    return helper;
   }
 
   /** @throws RecipeError where the language's library has no such digest */
@@ -236,15 +249,14 @@ export class Writer {
     if (name !== null) return this.#language.algorithms[index].replace('NAME', () => name);
     throw new RecipeError(
       'steps',
-      `${this.#language.title} has no ${isKeyed ? 'HMAC with ' : ''}${title}`,
+      `${this.#language.title} has no ${isKeyed ? `HMAC with ${title}` : title}`,
       'Export to another language.',
     );
   }
 
   #list([open, close]: readonly [string, string], items: readonly SourceCode[]): SourceCode {
-    return items.length === 0
-      ? open.trimEnd() + close.trimStart()
-      : group(open, items, close, { last: this.#language.lastComma });
+    if (items.length === 0) return open.trimEnd() + close.trimStart();
+    return group(open, items, close, { last: this.#language.lastComma });
   }
 
   #rows(rows: readonly (readonly string[])[]): SourceCode {
@@ -267,8 +279,9 @@ export class Writer {
    * A text; a long one in several, where the language joins those that stand one behind the other.
    */
   #literal(text: string): SourceCode {
-    const { sumBrackets } = this.#language;
-    return sumBrackets === undefined ? this.#language.literal(text) : this.#longText(text);
+    const { literal, sumBrackets } = this.#language;
+    if (sumBrackets === undefined) return literal(text);
+    return this.#longText(text);
   }
 
   /** A text that may be longer than a line, such as an address. */
@@ -280,7 +293,8 @@ export class Writer {
     let piece = '';
     // An address is broken before its parameters; what is longer, anywhere.
     for (const part of text.match(/[?&]?[^?&]+|[?&]/g) ?? []) {
-      for (const unit of literal(part).length > width / 2 ? [...part] : [part]) {
+      const isLong = literal(part).length > width / 2;
+      for (const unit of isLong ? [...part] : [part]) {
         if (piece !== '' && literal(piece + unit).length > width / 2) {
           pieces.push(piece);
           piece = '';
@@ -299,7 +313,7 @@ export class Writer {
       method: literal(method),
       url: this.#longText(url),
       params: this.#rows(params),
-      body: body === null ? nothing : this.#longText(body),
+      body: this.#bodyText(body, nothing),
     });
     return check(this.#literal(title), call, this.#literal(signature));
   }
@@ -323,17 +337,31 @@ export class Writer {
     return checkRequest(this.#literal(title), call, [
       literal(sent.method),
       this.#longText(sent.url),
-      sent.body === null ? noForm : this.#longText(sent.body),
+      this.#bodyText(sent.body, noForm),
     ]);
   }
 
+  #bodyText(body: string | null, none: string): SourceCode {
+    if (body === null) return none;
+    return this.#longText(body);
+  }
+
   /** A call of a public function, which takes the secret last. */
-  #callOf(name: string, secret: string, given: Readonly<Record<string, SourceCode>>): SourceCode {
+  #callOf(
+    name: string,
+    secret: string,
+    argumentsOf: Readonly<Record<string, SourceCode>>,
+  ): SourceCode {
     const { publicName, literal, rule, takesObject = false, lastComma: last } = this.#language;
     const start = rule.replace('NAME', () => publicName(name));
-    const members = Object.entries(given).map(([key, value]): SourceCode => [`${key}: `, value]);
-    const values = takesObject ? [group('{ ', members, ' }', { last })] : Object.values(given);
-    return group(start, [...values, literal(secret)], ')', { last });
+    if (!takesObject) {
+      return group(start, [...Object.values(argumentsOf), literal(secret)], ')', { last });
+    }
+    const members = Object.entries(argumentsOf).map(
+      ([key, value]): SourceCode => [`${key}: `, value],
+    );
+    const object = group('{ ', members, ' }', { last });
+    return group(start, [object, literal(secret)], ')', { last });
   }
 }
 
@@ -342,7 +370,8 @@ function withUsedNames(head: string, body: string): string {
   const isUsed = (name: string) => new RegExp(`(?<![\\w.])${name}\\b`).test(bareCode(body));
   return head.replace(/\(\{ (.*) \}, secret\)/, (_, names: string) => {
     const used = names.split(', ').filter(isUsed);
-    const request = used.length === 0 ? '_request' : `{ ${used.join(', ')} }`;
-    return isUsed('secret') ? `(${request}, secret)` : used.length === 0 ? '()' : `(${request})`;
+    const members = `{ ${used.join(', ')} }`;
+    if (!isUsed('secret')) return used.length === 0 ? '()' : `(${members})`;
+    return used.length === 0 ? '(_request, secret)' : `(${members}, secret)`;
   });
 }
