@@ -2,10 +2,17 @@ import type { Command } from 'commander';
 import type { PlainRequest } from '../../../client/call/request.js';
 import { endpoints, type OperationName } from '../../../core/contract/endpoints.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
-import { type ExplanationPair, explainBoth } from '../../../core/signing/app-signatures.js';
+import type { Settings } from '../../../core/profiles/settings.js';
+import {
+  type ExplanationPair,
+  explainBoth,
+  type SigningChoice,
+} from '../../../core/signing/app-signatures.js';
+import type { Sample } from '../../../core/signing/request.js';
+import type { Secret } from '../../../core/signing/secret.js';
 import type { Explanation } from '../../../core/signing/signer.js';
 import type { Difference } from '../../../lab/verify/compare-messages.js';
-import { command, type Invocation } from '../../command.js';
+import { type CliContext, command, type Invocation } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
 import { warn } from '../../output/style.js';
 import { showInvisible } from '../../output/terminal-text.js';
@@ -67,11 +74,16 @@ async function explainSample(
   const { signing } = await selectRule(context, options);
   const [sample] = await readSampleInputs(context, request, options);
   const secret = await selectSecret(context, options, sample.secret);
-  const explained =
-    signing.kind === 'one'
-      ? signing.signer.explain(sample, secret)
-      : explainBoth(signing.signers, sample, secret);
-  await printExplanation(invocation, explained);
+  await printExplanation(invocation, explainSigning(signing, sample, secret));
+}
+
+function explainSigning(
+  signing: SigningChoice,
+  sample: Sample,
+  secret: Secret,
+): Explanation | ExplanationPair {
+  if (signing.kind === 'one') return signing.signer.explain(sample, secret);
+  return explainBoth(signing.signers, sample, secret);
 }
 
 /** Values that differ in every request: fixed, so that signatures can be compared. */
@@ -91,10 +103,7 @@ async function explainRequest(
     );
   }
   const settings = await resolveDeployment(context, options);
-  const signing =
-    options.recipe === undefined
-      ? await loadSigning(context, settings)
-      : (await selectRule(context, options)).signing;
+  const signing = await signingOf(context, options, settings);
   if (signing.kind === 'one') {
     throw new InvalidInputError('--recipe has one recipe; a request has app_sign and sign', {
       hint: 'Write {"app_sign": …, "sign": …}, or explain one signature of a --sample.',
@@ -115,6 +124,17 @@ async function explainRequest(
   await printExplanation(invocation, explainBoth(signing.signers, signable, secret));
 }
 
+/** The rules of `--recipe`; without it, those of the deployment. */
+async function signingOf(
+  context: CliContext,
+  options: Invocation<ExplainedOptions>['options'],
+  settings: Settings,
+): Promise<SigningChoice> {
+  if (options.recipe === undefined) return loadSigning(context, settings);
+  const { signing } = await selectRule(context, options);
+  return signing;
+}
+
 /**
  * Prints the stages of one signature or of both, and warns of tokens without a value in the
  * request.
@@ -123,16 +143,19 @@ async function printExplanation(
   { io, isTable, print }: Invocation,
   explained: Explanation | ExplanationPair,
 ): Promise<void> {
-  const pair = 'digest' in explained ? [explained] : [explained.app_sign, explained.sign];
-  for (const token of new Set(pair.flatMap(({ missing }) => missing))) {
+  const isOne = 'digest' in explained;
+  const explanations = isOne ? [explained] : [explained.app_sign, explained.sign];
+  for (const token of new Set(explanations.flatMap(({ missing }) => missing))) {
     await warn(io, `the request has no value for ${token}: an empty text is used`);
   }
-  const write = (explanation: Explanation) => stagesOf(explanation, isTable);
-  await print(
-    'digest' in explained
-      ? write(explained)
-      : { app_sign: write(explained.app_sign), sign: write(explained.sign) },
-  );
+  if (isOne) {
+    await print(stagesOf(explained, isTable));
+    return;
+  }
+  await print({
+    app_sign: stagesOf(explained.app_sign, isTable),
+    sign: stagesOf(explained.sign, isTable),
+  });
 }
 
 /** The stages, for a person with marks for invisible characters. */

@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { type LanguageName, languageNames } from '../../../core/signing/digest-algorithms.js';
+import type { Language } from '../../../lab/export/languages.js';
 import { command, type Invocation } from '../../command.js';
 import { printMessage, write } from '../../io.js';
 import { addRecipeOption, type RecipeOptions, selectRule } from '../../request/resolve-signing.js';
@@ -27,13 +28,20 @@ export const declareSignExport = command({
     const { exportRule, exportTest, languages } = await import('../../../lab/export/export.js');
     const { lang, test = false } = options;
     const rule = await selectRule(context, options);
-    await write(io.stdout, (test ? exportTest : exportRule)(rule.signing, lang, rule));
+    const exportFile = test ? exportTest : exportRule;
+    await write(io.stdout, exportFile(rule.signing, lang, rule));
     if (!io.stderr.isTTY) return;
-    const { files, run } = languages[lang];
-    await printMessage(
-      io,
-      `Save it as ${test ? files.test : files.rule}, and the ${test ? 'rule (without --test)' : 'test (--test)'} ` +
-        `as ${test ? files.rule : files.test} beside it. Run the test: ${run}`,
-    );
+    await printMessage(io, howToSave(languages[lang], test));
   },
 });
+
+function howToSave({ files, run }: Language, isTest: boolean): string {
+  const runTest = `Run the test: ${run}`;
+  if (isTest) {
+    return (
+      `Save it as ${files.test}, and the rule (without --test) as ${files.rule} beside it. ` +
+      runTest
+    );
+  }
+  return `Save it as ${files.rule}, and the test (--test) as ${files.test} beside it. ${runTest}`;
+}

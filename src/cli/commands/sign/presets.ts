@@ -10,9 +10,11 @@ export const declareSignPresets = command({
   takes: (command) => command.argument('[name]', 'recipe to print'),
   action: async ({ io, isTable, print }, name?: string) => {
     if (name === undefined) {
-      const describe = ({ recipe, ...preset }: (typeof presets)[number]) =>
-        isTable ? preset : { ...preset, recipe: formatRecipe(recipe) };
-      await print(presets.map(describe));
+      const records = presets.map(({ recipe, ...preset }) => {
+        if (isTable) return preset;
+        return { ...preset, recipe: formatRecipe(recipe) };
+      });
+      await print(records);
       return;
     }
     const recipe = formatRecipe(requirePreset(name).recipe);

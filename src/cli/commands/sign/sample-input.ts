@@ -40,22 +40,43 @@ export async function readSampleInputs(
   if (argument !== undefined && sample !== undefined) {
     throw new InvalidInputError('a request and --sample are both given: use one of them');
   }
-  const file = argument === '-' ? argument : sample;
-  if (file === undefined && argument === undefined) throw noRequest();
-  const what = 'a request (URL, curl command, HAR, HTTP text, line of a log, …)';
-  const text = file === undefined ? (argument ?? '') : await readText(context, file, what);
-  const name = file === undefined ? 'the request' : inputName(file);
+  const { text, name } = await readInput(context, argument, sample);
   const { samples: all, taken, refused } = await readOrExplain(text, name, { pick });
-  const samples = accepted ? all.filter((one) => !refused.has(one)) : all;
-  if (samples.length < (pick === 'all' ? Math.min(1, all.length) : all.length)) {
+  const samples = accepted ? all.filter((request) => !refused.has(request)) : all;
+  const isRefused = samples.length < all.length;
+  const someAreEnough = pick === 'all' && samples.length > 0;
+  if (isRefused && !someAreEnough) {
     throw new InvalidInputError(`${name} was refused by the platform (status 401 or 403)`, {
-      hint: 'Its signature proves nothing: take a request that the platform accepted. "sign verify" says why one is refused.',
+      hint:
+        'Its signature proves nothing: take a request that the platform accepted. ' +
+        '"sign verify" says why one is refused.',
     });
   }
   for (const words of taken) await printMessage(context.io, `taken: ${words}`);
   const [first, ...others] = samples;
   if (first === undefined) throw noRequest();
   return [first, ...others];
+}
+
+interface InputText {
+  readonly text: string;
+  /** A noun for it in an error, such as the name of its file. */
+  readonly name: string;
+}
+
+/** @throws InvalidInputError where there is neither an argument nor a file */
+async function readInput(
+  context: CliContext,
+  argument: string | undefined,
+  sample: string | undefined,
+): Promise<InputText> {
+  const file = argument === '-' ? argument : sample;
+  if (file !== undefined) {
+    const what = 'a request (URL, curl command, HAR, HTTP text, line of a log, …)';
+    return { text: await readText(context, file, what), name: inputName(file) };
+  }
+  if (argument === undefined) throw noRequest();
+  return { text: argument, name: 'the request' };
 }
 
 function noRequest(): InvalidInputError {

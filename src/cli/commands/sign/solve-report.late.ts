@@ -1,6 +1,6 @@
 // Only "sign solve" loads it.
 
-import type { SigningRecipes } from '../../../core/signing/recipe.js';
+import type { Recipe, SigningRecipes } from '../../../core/signing/recipe.js';
 import { formatRecipe } from '../../../core/signing/recipe-json.js';
 import { formatCount } from '../../../core/support/count.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
@@ -26,17 +26,21 @@ const shownRanks = ['1st', '2nd', '3rd', '4th'];
 
 /** The signatures that the samples have, in the order of a request. */
 function searched({ app_sign, sign }: FoundPair): (readonly [SignatureName, FoundRules])[] {
-  const own = ['sign', sign] as const;
-  return app_sign === null ? [own] : [['app_sign', app_sign], own];
+  if (app_sign === null) return [['sign', sign]];
+  return [
+    ['app_sign', app_sign],
+    ['sign', sign],
+  ];
 }
 
 /** The likeliest rule of each signature that has one. */
 export function likeliestRules({ found }: SolveReport): Partial<SigningRecipes> {
-  const rules = searched(found).flatMap(([name, { groups }]) => {
+  const rules: Partial<Record<SignatureName, Recipe>> = {};
+  for (const [name, { groups }] of searched(found)) {
     const [first] = groups;
-    return first === undefined ? [] : [[name, first.recipe] as const];
-  });
-  return Object.fromEntries(rules);
+    if (first !== undefined) rules[name] = first.recipe;
+  }
+  return rules;
 }
 
 /** A report for programs; `signing` is that of a platform file. */
@@ -77,7 +81,8 @@ function groupRecord({ weight, size, recipe, differsIn }: RuleGroup): object {
 
 /** One rule for both signatures has the same doubts, which are said once. */
 function doubtsIn({ isOneRule }: FoundPair, name: SignatureName, { groups }: FoundRules) {
-  return isOneRule && name === 'app_sign' ? [] : doubtsOf(groups);
+  if (isOneRule && name === 'app_sign') return [];
+  return doubtsOf(groups);
 }
 
 /** Whether the samples leave a doubt of a rule that was found. */
@@ -104,14 +109,16 @@ function showRules(found: FoundPair, name: SignatureName, rules: FoundRules): ob
       shownRanks[rank],
       `${percent(weight)}: ${describeRecipe(recipe)}`,
     ]);
-  const more = groups.length - shown.length;
+  if (groups.length > shown.length) {
+    const more = groups.length - shown.length;
+    shown.push(['others', `${more} rarer ones; --json lists them all`]);
+  }
   const doubts = doubtsIn(found, name, rules).map(({ about, says, settles, weight }) => [
     `not sure: ${about}`,
     `${says} How likely the 1st is right there: ${percent(1 - weight)}. ${settles} settles it.`,
   ]);
   return {
     ...Object.fromEntries(shown),
-    ...(more > 0 && { others: `${more} rarer ones; --json lists them all` }),
     'the 1st as a recipe': JSON.stringify(formatRecipe(first.recipe)),
     ...Object.fromEntries(doubts),
   };
@@ -120,7 +127,8 @@ function showRules(found: FoundPair, name: SignatureName, rules: FoundRules): ob
 function percent(share: number): string {
   const rounded = Math.round(share * 100);
   if (rounded === 0) return 'less than 1 %';
-  return rounded === 100 && share < 1 ? 'more than 99 %' : `${rounded} %`;
+  if (rounded === 100 && share < 1) return 'more than 99 %';
+  return `${rounded} %`;
 }
 
 /** The error for a signature without a rule, with what to do about it; `null` if each has one. */
@@ -131,7 +139,9 @@ export function solveFault(
   for (const [name, { groups, tried, isDivided }] of searched(found)) {
     if (groups.length > 0) continue;
     if (isDivided) {
-      const message = `no rule found for ${name}: one of the ${sampleCount} samples has rules, but none fits all`;
+      const message =
+        `no rule found for ${name}: ` +
+        `one of the ${sampleCount} samples has rules, but none fits all`;
       return new CheckFailedError(message, {
         hint: 'Check that all were signed by the same rule, with the given secret.',
       });
@@ -151,9 +161,11 @@ export function solveFault(
 }
 
 const notFoundHint = [
-  'Check the secret, and that the request is as it was signed: all parameters, raw and in order. A second --sample ' +
-    'helps, best a plain read.',
-  'Say what the document says by --recipe, with "?" for what it does not say. Ask the operator for the digest, the ' +
-    'order, the separators, the place of the secret, and what is left out.',
-  'To compare a rule that you wrote by hand (docs/signing.md has the language), or sign by a module:',
+  'Check the secret, and that the request is as it was signed: all parameters, raw and in order. ' +
+    'A second --sample helps, best a plain read.',
+  'Say what the document says by --recipe, with "?" for what it does not say. ' +
+    'Ask the operator for the digest, the order, the separators, the place of the secret, ' +
+    'and what is left out.',
+  'To compare a rule that you wrote by hand (docs/signing.md has the language), ' +
+    'or sign by a module:',
 ].join('\n');

@@ -67,10 +67,20 @@ export async function solveSamples(
   if (fault !== null) throw fault;
   await adviseSettling(context, options, report);
   if (!isTable) return;
-  const rule = save === undefined ? '--recipe -' : `-p ${save}`;
-  const hint =
-    save === undefined ? 'As source code, pipe the output of --json into:' : 'As source code:';
-  await printAdvice(io, { hint, commands: [`userinfo sign export --lang python ${rule}`] });
+  await printAdvice(io, exportAdvice(save));
+}
+
+function exportAdvice(save: string | undefined): { hint: string; commands: string[] } {
+  if (save === undefined) {
+    return {
+      hint: 'As source code, pipe the output of --json into:',
+      commands: ['userinfo sign export --lang python --recipe -'],
+    };
+  }
+  return {
+    hint: 'As source code:',
+    commands: [`userinfo sign export --lang python -p ${save}`],
+  };
 }
 
 /**
@@ -94,8 +104,8 @@ async function readPartial(
 ): Promise<Partial<Record<'app_sign' | 'sign', unknown>>> {
   if (file === undefined) return {};
   const json = await readJson(context, file);
-  const isPair = isObject(json) && ('app_sign' in json || 'sign' in json);
-  return isPair ? json : { sign: json };
+  if (isObject(json) && ('app_sign' in json || 'sign' in json)) return json;
+  return { sign: json };
 }
 
 /** Says what settles the doubts that the samples leave. */
@@ -106,7 +116,9 @@ async function adviseSettling(
 ): Promise<void> {
   if (!hasDoubts(report)) return;
   const requests = report.sampleCount === 1 ? 'The request leaves' : 'The requests leave';
-  const hint = `${requests} more than one rule. Add a request that settles it (--sample), or ask a test deployment:`;
+  const hint =
+    `${requests} more than one rule. ` +
+    'Add a request that settles it (--sample), or ask a test deployment:';
   const name = quoteWhereNeeded(profile ?? 'shop');
   await printAdvice(io, { hint, commands: [`userinfo sign try -p ${name} --save ${name}`] });
 }
@@ -122,37 +134,34 @@ async function checkOwnRule(
   { save, recipe, ...options }: Invocation<SolveOptions>['options'],
   samples: readonly SecretSample[],
 ): Promise<void> {
-  const own = await selectRule(
-    context,
-    save === undefined ? options : { ...options, profile: save },
-  ).catch((error: unknown) => {
+  const ruleOptions = save === undefined ? options : { ...options, profile: save };
+  const presentRule = await selectRule(context, ruleOptions).catch((error: unknown) => {
     // A module that cannot be loaded signs nothing.
     if (error instanceof UserInfoError) return null;
     throw error;
   });
-  if (own === null) return;
-  const isOwn = samples.map((sample) => signsAll(own.signing, sample));
-  if (!isOwn.includes(true)) return;
-  const which = isOwn.includes(false) ? `request ${isOwn.indexOf(true) + 1} is` : 'this is';
-  const whose =
-    save === undefined ? `by ${own.from}` : `by the rule that profile "${save}" already has`;
+  if (presentRule === null) return;
+  const signedByIt = samples.map((sample) => signsAll(presentRule.signing, sample));
+  if (!signedByIt.includes(true)) return;
+  const areAllSigned = !signedByIt.includes(false);
+  const which = areAllSigned ? 'this is' : `request ${signedByIt.indexOf(true) + 1} is`;
   const advice =
     'If the platform refused it, its rule is another one: take one that the platform accepted.';
-  if (save !== undefined && !isOwn.includes(false)) {
-    throw new CheckFailedError(`${which} signed ${whose}: nothing was saved`, { hint: advice });
+  if (save === undefined) {
+    await printMessage(context.io, `${which} signed by ${presentRule.from}. ${advice}`);
+    return;
   }
-  await printMessage(context.io, `${which} signed ${whose}. ${advice}`);
+  const problem = `${which} signed by the rule that profile "${save}" already has`;
+  if (areAllSigned) throw new CheckFailedError(`${problem}: nothing was saved`, { hint: advice });
+  await printMessage(context.io, `${problem}. ${advice}`);
 }
 
 /** Whether a rule gives every signature that a sample has. */
 function signsAll(signing: SigningChoice, sample: SecretSample): boolean {
-  const signatures = signaturesOf(signing, sample);
-  const received = signatures.map(({ name }) =>
-    name === 'sign' ? sample.signature : paramOf(sample, name),
-  );
-  return signatures.every(({ signer, request }, index) => {
+  return signaturesOf(signing, sample).every(({ name, signer, request }) => {
+    const received = name === 'sign' ? sample.signature : paramOf(sample, name);
     try {
-      return signer.sign(request, sample.secret).digest === received[index];
+      return signer.sign(request, sample.secret).digest === received;
     } catch (error) {
       if (error instanceof UserInfoError) return false;
       throw error;

@@ -21,7 +21,8 @@ export const declareSignSolve = command({
       )
       .option(
         '--recipe <file>',
-        'what a document says: a recipe, or {app_sign, sign}, with "?" for each value that it does not say',
+        'what a document says: a recipe, or {app_sign, sign}, ' +
+          'with "?" for each value that it does not say',
       )
       .option('--save <profile>', 'write the found recipes into a profile'),
   action: async (invocation: Invocation<SolveOptions>, requests: string[]) => {
@@ -43,5 +44,6 @@ async function readSamples(
   for (const sample of files) {
     samples.push(...(await readSignedInputs(context, undefined, { ...wanted, sample })));
   }
-  return samples.length > 0 ? samples : readSignedInputs(context, undefined, {});
+  if (samples.length > 0) return samples;
+  return readSignedInputs(context, undefined, {});
 }

@@ -74,14 +74,14 @@ export async function askAndSave(
   const { rate, skip = 0 } = options;
   const secret = await readSecretOf(context, settings);
   const client = await connectToAsk(context, settings, options, secret);
-  const own = ownCandidates(await loadSigning(context, settings));
+  const present = presentRules(await loadSigning(context, settings));
   let refused = skip;
   const onRefused = (count: number) => {
     refused = count;
   };
   const budget = { maxRequests: budgets[0], rate, more: askForMore(context, options.yes) };
   const work = async (asker: Asker) => {
-    const asked = await askForRules(asker, client, secret, { own, skip, onRefused });
+    const asked = await askForRules(asker, client, secret, { own: present, skip, onRefused });
     return { ...asked, requests: asker.sent };
   };
   const goOn = () => `${signCommand(settings, options, 'try')} --skip ${refused}`;
@@ -93,7 +93,7 @@ export async function askAndSave(
   await client.close();
   const rules = rulesOf(asked);
   await print(isTable ? tableOf(asked, rules) : recordOf(asked, rules));
-  await saveFound(invocation, asked, rules, own);
+  await saveNewRules(invocation, asked, rules, present);
   if (asked.settlement === null)
     throw notFound(asked, signCommand(settings, options, 'solve'), goOn());
 }
@@ -110,11 +110,14 @@ function askForMore(
     index += 1;
     const more = next - before;
     const question = `${sent} requests did not find both rules. Send up to ${more} more?`;
-    return yes || (prompt.possible && (await prompt.confirm(question))) ? more : 0;
+    if (yes) return more;
+    if (prompt.possible && (await prompt.confirm(question))) return more;
+    return 0;
   };
 }
 
-function ownCandidates({ signers, recipes }: SignerPair): Record<'app_sign' | 'sign', Candidate> {
+/** The rules of the profile, which are asked for first. */
+function presentRules({ signers, recipes }: SignerPair): Record<'app_sign' | 'sign', Candidate> {
   return {
     app_sign: { signer: signers.app_sign, recipe: recipes.app_sign, weight: 1 },
     sign: { signer: signers.sign, recipe: recipes.sign, weight: 1 },
@@ -154,74 +157,76 @@ function recordOf({ settlement, requests }: Asked, signing: Partial<SigningRecip
   return { signing, read, passback, requests };
 }
 
-async function saveFound(
+async function saveNewRules(
   { context, io, options: { save } }: Invocation<TryOptions>,
   { search }: Asked,
   rules: Partial<SigningRecipes>,
-  own: Readonly<Record<'app_sign' | 'sign', Candidate>>,
+  present: Readonly<Record<'app_sign' | 'sign', Candidate>>,
 ): Promise<void> {
-  const found = signatureNames.filter(
-    (name) => rules[name] !== undefined && rules[name] !== own[name].recipe,
+  const newNames = signatureNames.filter(
+    (name) => rules[name] !== undefined && rules[name] !== present[name].recipe,
   );
-  if (found.length === 0) {
-    const isOwn = search.app_sign === own.app_sign && search.sign === own.sign;
-    if (isOwn) await printMessage(io, 'the rules of the profile are accepted');
+  if (newNames.length === 0) {
+    const isPresent = search.app_sign === present.app_sign && search.sign === present.sign;
+    if (isPresent) await printMessage(io, 'the rules of the profile are accepted');
     return;
   }
   if (save === undefined) {
     await printMessage(io, 'To store what was found, add --save PROFILE.');
     return;
   }
-  await saveSigners(context, save, Object.fromEntries(found.map((name) => [name, rules[name]])));
-  await printMessage(io, `saved in profile "${save}": ${found.join(' and ')}`);
+  await saveSigners(context, save, Object.fromEntries(newNames.map((name) => [name, rules[name]])));
+  await printMessage(io, `saved in profile "${save}": ${newNames.join(' and ')}`);
 }
 
 function refuseProduction({ environment, profile }: Settings): void {
   if (environment.value !== 'production') return;
-  throw new InvalidInputError(
-    `${profile === null ? 'this' : `profile "${profile}"`} is production`,
-    {
-      hint: 'Rules are tried only against test deployments: wrong signatures look like an attack.',
-    },
-  );
+  const subject = profile === null ? 'this' : `profile "${profile}"`;
+  throw new InvalidInputError(`${subject} is production`, {
+    hint: 'Rules are tried only against test deployments: wrong signatures look like an attack.',
+  });
 }
 
 /** A command of `userinfo sign` for the same profile. */
 function signCommand({ profile }: Settings, { save }: TryOptions, name: string): string {
-  const flags = [
-    ...(profile === null ? [] : ['-p', quoteWhereNeeded(profile)]),
-    ...(save === undefined ? [] : ['--save', quoteWhereNeeded(save)]),
-  ];
-  return ['userinfo sign', name, ...flags].join(' ');
+  const words = ['userinfo sign', name];
+  if (profile !== null) words.push('-p', quoteWhereNeeded(profile));
+  if (save !== undefined) words.push('--save', quoteWhereNeeded(save));
+  return words.join(' ');
 }
 
 function notFound({ search, requests }: Asked, solve: string, goOn: string): CheckFailedError {
-  const { app_sign, sign, ended } = search;
-  const count = `${formatCount(requests)} requests`;
-  const what =
-    app_sign === null && sign === null
-      ? `neither app_sign nor sign was found by ${count}`
-      : `${app_sign === null ? 'app_sign' : 'sign'} was not found by ${count}, the other signature was`;
   const hints = [
     endHint(search),
-    'Check the secret, as "userinfo doctor" shows it. A request that was accepted finds the rule sooner:',
+    'Check the secret, as "userinfo doctor" shows it. ' +
+      'A request that was accepted finds the rule sooner:',
   ];
   const commands = [`${solve} --sample request.txt`];
-  return new CheckFailedError(what, {
+  if (search.ended !== 'all tried') commands.push(goOn);
+  return new CheckFailedError(whatIsMissing(search, requests), {
     hint: hints.join('\n'),
-    commands: ended === 'all tried' ? commands : [...commands, goOn],
+    commands,
   });
+}
+
+function whatIsMissing({ app_sign, sign }: Search, requests: number): string {
+  const count = `${formatCount(requests)} requests`;
+  if (app_sign === null && sign === null) {
+    return `neither app_sign nor sign was found by ${count}`;
+  }
+  const missing = app_sign === null ? 'app_sign' : 'sign';
+  return `${missing} was not found by ${count}, the other signature was`;
 }
 
 function endHint({ ended, judging, last }: Search): string {
   if (ended === 'throttled' || ended === 'other answer')
     return `Stopped: ${stopWords[ended]}. Go on later.`;
   if (judging.kind === 'apart') return `The platform answers ${describeReply(last)}.`;
-  const each = `Each answer was ${describeReply(last)}.`;
+  const answers = `Each answer was ${describeReply(last)}.`;
   const aboutAddress = last && adviceOfAddress(last.httpStatus);
-  if (aboutAddress !== null) return `${each} ${aboutAddress}`;
+  if (aboutAddress !== null) return `${answers} ${aboutAddress}`;
   return (
-    `${each} That decides nothing where the platform has one answer for both signatures, ` +
+    `${answers} That decides nothing where the platform has one answer for both signatures, ` +
     'or looks at the code before them.'
   );
 }

@@ -1,6 +1,10 @@
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { compareMessages, type Difference } from '../../../lab/verify/compare-messages.js';
-import { sentencesOf, type Verification } from '../../../lab/verify/verify-signature.js';
+import {
+  type Finding,
+  sentencesOf,
+  type Verification,
+} from '../../../lab/verify/verify-signature.js';
 import { CheckFailedError } from '../../report-error.js';
 import { markDifference, stagesOf } from './explain.js';
 
@@ -17,18 +21,14 @@ export interface VerifyReport {
 
 /** A report for programs. */
 export function reportRecord(report: VerifyReport): object {
-  const { signature, difference = null } = report.comparison ?? {};
-  const comparison = { signature, same: difference === null, ...difference };
-  const verdicts = [...report.verdicts].map(([name, verdict]) => [
-    name,
-    verdict && verdictRecord(verdict),
-  ]);
-  return {
-    right: faultOf(report) === null,
-    rule: report.rule,
-    ...Object.fromEntries(verdicts),
-    ...(report.comparison && { theirs: comparison }),
-  };
+  const { rule, verdicts, comparison } = report;
+  const record: Record<string, unknown> = { right: faultOf(report) === null, rule };
+  for (const [name, verdict] of verdicts) record[name] = verdict && verdictRecord(verdict);
+  if (comparison !== null) {
+    const { signature, difference } = comparison;
+    record.theirs = { signature, same: difference === null, ...difference };
+  }
+  return record;
 }
 
 /** The likeliest finding is `mistakes`, the others are `alternatives`. */
@@ -40,33 +40,31 @@ function verdictRecord({ right, received, explanation, findings }: Verification)
 
 /** A report for a person. */
 export function showReport({ rule, verdicts, comparison }: VerifyReport): object {
-  const shown = [...verdicts].map(([name, verdict]) => [
-    name,
-    verdict === null ? { verdict: 'missing' } : showVerdict(verdict, rule),
-  ]);
-  return {
-    ...Object.fromEntries(shown),
-    ...(comparison && { theirs: showComparison(comparison) }),
-  };
+  const shown: Record<string, object> = {};
+  for (const [name, verdict] of verdicts) shown[name] = showVerdict(verdict, rule);
+  if (comparison !== null) shown.theirs = showComparison(comparison);
+  return shown;
 }
 
-function showVerdict(
-  { right, received, explanation, findings }: Verification,
-  rule: string,
-): object {
+function showVerdict(verification: Verification | null, rule: string): object {
+  if (verification === null) return { verdict: 'missing' };
+  const { right, received, explanation, findings } = verification;
   const { digest, ...stages } = stagesOf(explanation, true);
   if (right) return { verdict: 'right', rule, ...stages, digest };
-  const [first, ...others] = findings;
+  return { verdict: 'wrong', ...showFindings(findings), received, expected: digest, ...stages };
+}
+
+/** The likeliest cause with what to do about it, then the others. */
+function showFindings([first, ...others]: readonly Finding[]): object {
+  if (first === undefined) return { cause: 'no common mistake' };
+  const alternatives = others.map((finding, index) => [
+    `or (${index + 2})`,
+    sentencesOf(finding, 'says'),
+  ]);
   return {
-    verdict: 'wrong',
-    cause: first === undefined ? 'no common mistake' : sentencesOf(first, 'says'),
-    ...(first !== undefined && { 'what to do': sentencesOf(first, 'advice') }),
-    ...Object.fromEntries(
-      others.map((finding, index) => [`or (${index + 2})`, sentencesOf(finding, 'says')]),
-    ),
-    received,
-    expected: digest,
-    ...stages,
+    cause: sentencesOf(first, 'says'),
+    'what to do': sentencesOf(first, 'advice'),
+    ...Object.fromEntries(alternatives),
   };
 }
 
@@ -101,29 +99,38 @@ function wrongSignature(
   if (comparison?.signature === name && comparison.difference === null) {
     return new CheckFailedError(message, { hint: textsAgree(explanation.message) });
   }
+  return new CheckFailedError(message, {
+    hint: unexplainedHint([...verdicts.values()]),
+    commands: [solveCommand(profile)],
+  });
+}
+
+function unexplainedHint(verdicts: readonly (Verification | null)[]): string {
   const compare = "Compare the operator's text to sign with yours (--theirs), or find the rule:";
-  const isNoneExplained = [...verdicts.values()].every(
+  const isNoneExplained = verdicts.every(
     (verdict) => verdict !== null && !verdict.right && verdict.findings.length === 0,
   );
-  const both =
+  if (!isNoneExplained || verdicts.length < 2) return compare;
+  return (
     'Both signatures are wrong: another secret is a likely cause. ' +
-    'Compare its first and its last character, and its length.';
-  const profileFlag = profile === undefined ? '' : ` -p ${quoteWhereNeeded(profile)}`;
-  return new CheckFailedError(message, {
-    hint: isNoneExplained && verdicts.size > 1 ? `${both}\n${compare}` : compare,
-    commands: [`userinfo sign solve -${profileFlag}`],
-  });
+    `Compare its first and its last character, and its length.\n${compare}`
+  );
+}
+
+function solveCommand(profile: string | undefined): string {
+  if (profile === undefined) return 'userinfo sign solve -';
+  return `userinfo sign solve - -p ${quoteWhereNeeded(profile)}`;
 }
 
 /** What is left where both sign the same text. */
 function textsAgree(signedText: string): string {
-  const left =
+  const secretOrDigest =
     'The texts to sign agree: so the secret differs, or the digest. ' +
     'Compare the first and the last character of the secret, and its length. ' +
     'Digest a text such as "a" on both sides.';
-  return /^[\0-\x7f]*$/.test(signedText)
-    ? left
-    : `${left} Or the charset differs: send it once with ASCII values alone.`;
+  const isAscii = /^[\0-\x7f]*$/.test(signedText);
+  if (isAscii) return secretOrDigest;
+  return `${secretOrDigest} Or the charset differs: send it once with ASCII values alone.`;
 }
 
 /** The operator's text to sign compared with ours. */
@@ -143,7 +150,7 @@ export function compareTheirs(
   theirs: string,
 ): Comparison | null {
   const comparisons = signed.map(
-    (one): Comparison => ({ signature: one.name, difference: compareMessages(one, theirs) }),
+    (ours): Comparison => ({ signature: ours.name, difference: compareMessages(ours, theirs) }),
   );
   const alike = ({ difference }: Comparison) => difference?.offset ?? Number.POSITIVE_INFINITY;
   return comparisons.toSorted((a, b) => alike(b) - alike(a))[0] ?? null;

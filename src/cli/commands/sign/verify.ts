@@ -64,7 +64,7 @@ async function verify(
       hint: 'Put one of them into a file: --sample <file>, or --theirs @<file>.',
     });
   }
-  const theirs = options.theirs === undefined ? null : await readTheirs(context, options.theirs);
+  const theirs = await readTheirs(context, options.theirs);
   const rule = brokenRule(sample);
   if (rule !== null)
     await warn(io, `the service refuses this request whatever its signature: ${rule}`);
@@ -82,21 +82,17 @@ async function verify(
   for (const { name, ...inputs } of signed) {
     const digest = received.get(name);
     if (digest === undefined) continue;
-    const { signer, request: own, recipe } = inputs;
-    if (
-      hidden !== null &&
-      readsForm(recipe) &&
-      (digest === null || signer.sign(own, secret).digest !== digest)
-    ) {
-      throw new CheckFailedError(
-        `${name} cannot be checked: the text lacks the form of the passback`,
-        {
-          hint: hidden,
-        },
-      );
+    if (hidden !== null && readsForm(inputs.recipe)) {
+      const isRight =
+        digest !== null && inputs.signer.sign(inputs.request, secret).digest === digest;
+      if (!isRight) throw withoutForm(name, hidden);
     }
-    const steps = digest === null ? null : verification({ ...inputs, received: digest });
-    verdicts.set(name, steps && (await inTurns(steps, context.signal)));
+    if (digest === null) {
+      verdicts.set(name, null);
+      continue;
+    }
+    const steps = verification({ ...inputs, received: digest });
+    verdicts.set(name, await inTurns(steps, context.signal));
   }
   const report: VerifyReport = {
     profile: options.profile,
@@ -110,10 +106,17 @@ async function verify(
   if (isTable && options.recipe === undefined && theirs === null) {
     await printMessage(
       io,
-      `right by ${from}: if the platform refused it, its rule is another one. Find that from a request that the ` +
-        'platform accepted: userinfo sign solve',
+      `right by ${from}: if the platform refused it, its rule is another one. ` +
+        'Find that from a request that the platform accepted: userinfo sign solve',
     );
   }
+}
+
+function withoutForm(name: string, hint: string): CheckFailedError {
+  return new CheckFailedError(
+    `${name} cannot be checked: the text lacks the form of the passback`,
+    { hint },
+  );
 }
 
 /** Whether a rule signs the form, as it was sent or as parameters; a module may read any. */
@@ -126,8 +129,10 @@ function readsForm(recipe: Recipe | null): boolean {
 }
 
 function takesForm({ from, include, order }: Recipe['params']): boolean {
+  if (from === 'query') return false;
   const listed = typeof order === 'string' ? include : order;
-  return from !== 'query' && (listed === null || listed.some((name) => formFields.has(name)));
+  if (listed === null) return true;
+  return listed.some((name) => formFields.has(name));
 }
 
 const turnMs = 20;
@@ -150,8 +155,10 @@ function receivedSignatures(
   names: readonly string[],
   canBeUnsigned: boolean,
 ): ReadonlyMap<string, string | null> {
-  const digestOf = (name: string) =>
-    name === 'sign' ? sample.signature : (paramOf(sample, name) ?? null);
+  const digestOf = (name: string) => {
+    if (name === 'sign') return sample.signature;
+    return paramOf(sample, name) ?? null;
+  };
   const received = new Map(names.map((name) => [name, digestOf(name)]));
   const present = [...received].filter(([, digest]) => digest !== null);
   if (canBeUnsigned) return new Map(present);
@@ -165,14 +172,14 @@ function receivedSignatures(
 
 /**
  * Reads `--theirs`: the text itself, `@file`, or `-` for standard input. A final line break of a
- * file or of standard input is removed.
+ * file or of standard input is removed. Null without the option.
  */
-async function readTheirs(context: CliContext, theirs: string): Promise<string> {
+async function readTheirs(context: CliContext, theirs: string | undefined): Promise<string | null> {
+  if (theirs === undefined) return null;
   if (theirs !== '-' && !theirs.startsWith('@')) return theirs;
-  return (await readText(context, theirs.replace(/^@/, ''), "the operator's text to sign")).replace(
-    /\r?\n$/,
-    '',
-  );
+  const file = theirs.replace(/^@/, '');
+  const text = await readText(context, file, "the operator's text to sign");
+  return text.replace(/\r?\n$/, '');
 }
 
 /**
@@ -183,32 +190,43 @@ async function otherInputs(
   { io, profiles }: CliContext,
   { url, params }: Sample,
 ): Promise<OtherInputs> {
-  const known = await profiles.list().catch((error: unknown) => {
+  const stored = await profiles.list().catch((error: unknown) => {
     if (error instanceof UserInfoError) return []; // a damaged file does not prevent the check
     throw error;
   });
-  const endpoint = operationOf(url);
   return {
-    otherSecrets: known.flatMap((profile) => secretsOf(profile, io.env)),
-    otherRecipes: [...known.flatMap(recipesOf), ...namedPresets],
-    unsent:
-      endpoint === undefined
-        ? []
-        : unsentParameters(endpoint, new Map(params.map(([name, value]) => [name, value]))),
+    otherSecrets: stored.flatMap((profile) => secretsOf(profile, io.env)),
+    otherRecipes: [...stored.flatMap(recipesOf), ...namedPresets],
+    unsent: unsentIn(url, params),
   };
 }
 
-/** A command is not run here: it may prompt for a password. */
-function secretsOf(
-  { name, secret, app_key }: Profile,
-  env: CliContext['io']['env'],
-): Named<Secret>[] {
-  const text = secret.kind === 'environment' ? env[secret.name] : undefined;
-  const value = secret.kind === 'file' ? secret.value : text && new Secret(text);
-  return [
-    ...(value ? [{ name: `the secret of profile "${name}"`, value }] : []),
-    { name: `the app key of profile "${name}" in place of the secret`, value: new Secret(app_key) },
-  ];
+/** The optional parameters of an operation that a request to it lacks, with their defaults. */
+function unsentIn(url: string, params: Sample['params']): OtherInputs['unsent'] {
+  const endpoint = operationOf(url);
+  if (endpoint === undefined) return [];
+  const sent = new Map(params.map(([name, value]) => [name, value]));
+  return unsentParameters(endpoint, sent);
+}
+
+function secretsOf(profile: Profile, env: CliContext['io']['env']): Named<Secret>[] {
+  const { name, app_key } = profile;
+  const appKey = {
+    name: `the app key of profile "${name}" in place of the secret`,
+    value: new Secret(app_key),
+  };
+  const value = secretValue(profile, env);
+  if (value === null) return [appKey];
+  return [{ name: `the secret of profile "${name}"`, value }, appKey];
+}
+
+/** The secret of a profile; null for one of a command, which may prompt for a password. */
+function secretValue({ secret }: Profile, env: CliContext['io']['env']): Secret | null {
+  if (secret.kind === 'file') return secret.value;
+  if (secret.kind !== 'environment') return null;
+  const text = env[secret.name];
+  if (!text) return null;
+  return new Secret(text);
 }
 
 function recipesOf({ name, platform }: Profile): Named<Recipe>[] {
