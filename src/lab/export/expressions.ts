@@ -14,7 +14,7 @@ export type Expression = (
   /** A parameter of the function, or what a statement before has set. */
   | { readonly is: 'variable'; readonly name: string }
   /** A call of a function that the template of each language has. */
-  | { readonly is: 'call'; readonly name: string; readonly given: readonly Expression[] }
+  | { readonly is: 'call'; readonly name: string; readonly values: readonly Expression[] }
   | { readonly is: 'sum'; readonly parts: readonly Expression[] }
 ) &
   TypeOfValue;
@@ -41,10 +41,10 @@ export function variable(
 
 export function call(
   name: string,
-  given: readonly Expression[],
+  values: readonly Expression[],
   { isBytes = false, isAscii = false }: TypeOfValue = {},
 ): Expression {
-  return { is: 'call', name, given, isBytes, isAscii };
+  return { is: 'call', name, values, isBytes, isAscii };
 }
 
 /** Parts one after the other, in bytes if one of them is; adjacent literals are one. */
@@ -60,7 +60,8 @@ export function sumOf(parts: readonly Expression[]): Expression {
   if (joined.length < 2) return first;
   const isBytes = joined.some((part) => part.isBytes);
   const isAscii = joined.every((part) => part.isAscii);
-  return { is: 'sum', parts: isBytes ? joined.map(bytes) : joined, isBytes, isAscii };
+  if (isBytes) return { is: 'sum', parts: joined.map(bytes), isBytes, isAscii };
+  return { is: 'sum', parts: joined, isBytes, isAscii };
 }
 
 function summands(expression: Expression): readonly Expression[] {

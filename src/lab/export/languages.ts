@@ -123,7 +123,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     ),
     algorithms: ['"NAME"', '"NAME"'],
     rule: 'signature.NAME(',
-    check: (...given) => group('self.check(', given, ')', { last: ',' }),
+    check: (...values) => group('self.check(', values, ')', { last: ',' }),
     noForm: 'None',
     checkRequest: (title, call, expected) =>
       group('self.check_request(', [title, call, ...expected], ')', { last: ',' }),
@@ -146,7 +146,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     ),
     algorithms: ["'NAME'", "'NAME'"],
     rule: 'NAME(',
-    check: (...given) => group('$check(', given, ');'),
+    check: (...values) => group('$check(', values, ');'),
     noForm: "''",
     checkRequest: (title, call, expected) =>
       group('$check_request(', [title, call, ...expected], ');'),
@@ -173,7 +173,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     },
     algorithms: ['"NAME"', '"NAME"'],
     rule: 'Signature.NAME(',
-    check: (...given) => group('check(', given, ');'),
+    check: (...values) => group('check(', values, ');'),
     checkRequest: (title, call, expected) =>
       group('checkRequest(', [title, call, ...expected], ');'),
   },
@@ -229,7 +229,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     algorithms: ["'NAME'", "'NAME'"],
     rule: 'signature.NAME(',
     takesObject: true,
-    check: (...given) => group('check(', given, ');', { last: ',' }),
+    check: (...values) => group('check(', values, ');', { last: ',' }),
     noForm: 'null',
     checkRequest: (title, call, expected) =>
       group('checkRequest(', [title, call, ...expected], ');', { last: ',' }),
@@ -256,7 +256,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     ),
     algorithms: ['NAME.Create()', 'new NAME()'],
     rule: 'Signature.NAME(',
-    check: (...given) => group('Check(', given, ');'),
+    check: (...values) => group('Check(', values, ');'),
     checkRequest: (title, call, expected) =>
       group('CheckRequest(', [title, call, ...expected], ');'),
   },

@@ -71,26 +71,27 @@ export function operationsOf(parts: RecipeParts): Operations {
   const sent = variable('params');
   const selected = once((): Expression => {
     const { from, nameCase, exclude, include, empty, order } = rule;
-    const on = (condition: boolean, name: string, ...given: Expression[]) => {
-      if (condition) pairs = call(name, [pairs, ...given]);
-    };
     let pairs: Expression = call('pairs_of', [sent]);
+    const apply = (name: string, ...values: Expression[]) => {
+      pairs = call(name, [pairs, ...values]);
+    };
     // The contract says which parameters are fields of the form (§4.2).
-    on(from === 'query', 'without', textsOf(formNames));
-    on(from === 'form', 'only', textsOf(formNames));
-    on(from === 'form-or-query', 'form_or_query', textsOf(formNames));
-    on(nameCase === 'upper', 'upper_names');
-    on(exclude.length > 0, 'without', textsOf(exclude));
-    on(include !== null, 'only', textsOf(include ?? []));
-    on(empty === 'drop', 'drop_empty');
-    for (const { name, value } of parts.params.added)
-      on(true, 'with_pair', literalOf(name), argument('added', text(value)));
-    on(empty === 'drop' && parts.params.added.length > 0, 'drop_empty');
-    // A name that is listed twice has its last place.
-    if (typeof order !== 'string')
-      on(true, 'in_order', textsOf([...new Set(order.toReversed())].reverse()));
-    else if (order !== 'sent') on(true, 'sort_by', variable(sortKey(order)));
-    on(order === 'name-desc', 'reversed_pairs');
+    if (from === 'query') apply('without', textsOf(formNames));
+    if (from === 'form') apply('only', textsOf(formNames));
+    if (from === 'form-or-query') apply('form_or_query', textsOf(formNames));
+    if (nameCase === 'upper') apply('upper_names');
+    if (exclude.length > 0) apply('without', textsOf(exclude));
+    if (include !== null) apply('only', textsOf(include));
+    if (empty === 'drop') apply('drop_empty');
+    for (const { name, value } of parts.params.added) {
+      apply('with_pair', literalOf(name), argument('added', text(value)));
+    }
+    if (empty === 'drop' && parts.params.added.length > 0) apply('drop_empty');
+    if (typeof order !== 'string') {
+      // A name that is listed twice has its last place.
+      apply('in_order', textsOf([...new Set(order.toReversed())].reverse()));
+    } else if (order !== 'sent') apply('sort_by', variable(sortKey(order)));
+    if (order === 'name-desc') apply('reversed_pairs');
     operations.push({ set: 'pairs', variable: 'pairs', value: pairs });
     return variable('pairs');
   });

@@ -68,8 +68,8 @@ function usedImport(line: string, bare: string): string | null {
   // C#: `using System.Linq; // Select, Where`.
   const [, using, uses = ''] = /^(using .*;) \/\/ (.*)$/.exec(line) ?? [];
   if (using !== undefined) {
-    const isNeeded = uses.split(', ').some((name) => new RegExp(`\\b${name}\\b`).test(bare));
-    return isNeeded ? using : null;
+    if (uses.split(', ').some((name) => new RegExp(`\\b${name}\\b`).test(bare))) return using;
+    return null;
   }
   // Python and JavaScript: `import hashlib`, `from typing import List`, `import { x } from 'y'`.
   const [, start = '', list, end = ''] =
@@ -82,7 +82,7 @@ function usedImport(line: string, bare: string): string | null {
   }
   // Go: `"crypto/hmac"`, a line each.
   const [, path] = /^\t"(?:.*\/)?(\w+)"$/.exec(line) ?? [];
-  if (path !== undefined) return isModuleUsed(path) ? line : null;
+  if (path !== undefined && !isModuleUsed(path)) return null;
   // Java: `import java.util.List;`.
   const [, type] = /^import .*\.(\w+);$/.exec(line) ?? [];
   if (type !== undefined && !isUsed(type)) return null;

@@ -204,7 +204,7 @@ export class Writer {
         return this.#alias[name] ?? name;
       }
       case 'call':
-        return this.#call(expression.name, expression.given);
+        return this.#call(expression.name, expression.values);
       case 'sum':
         return this.#sum(expression);
     }
@@ -370,8 +370,10 @@ function withUsedNames(head: string, body: string): string {
   const isUsed = (name: string) => new RegExp(`(?<![\\w.])${name}\\b`).test(bareCode(body));
   return head.replace(/\(\{ (.*) \}, secret\)/, (_, names: string) => {
     const used = names.split(', ').filter(isUsed);
-    const members = `{ ${used.join(', ')} }`;
-    if (!isUsed('secret')) return used.length === 0 ? '()' : `(${members})`;
-    return used.length === 0 ? '(_request, secret)' : `(${members}, secret)`;
+    const parameters: string[] = [];
+    if (used.length > 0) parameters.push(`{ ${used.join(', ')} }`);
+    else if (isUsed('secret')) parameters.push('_request');
+    if (isUsed('secret')) parameters.push('secret');
+    return `(${parameters.join(', ')})`;
   });
 }

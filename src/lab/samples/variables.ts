@@ -11,7 +11,7 @@ const levels = 2;
 export class Variables {
   readonly #values: ReadonlyMap<string, string>;
   readonly #outer: Variables | null;
-  /** The characters that are left of `maxCharacters`: one count for a collection and its folders. */
+  /** How many of `maxCharacters` are left: one count for a collection and all its folders. */
   readonly #budget: { left: number };
 
   constructor(values: ReadonlyMap<string, string> = new Map(), outer: Variables | null = null) {

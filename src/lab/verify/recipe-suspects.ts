@@ -219,7 +219,10 @@ function separatorVariants(recipe: Recipe): Suspect[] {
   ];
 }
 
-/** The secret elsewhere in the message, or among the parameters; none where the key alone has it. */
+/**
+ * The secret elsewhere in the message, or among the parameters. None for a recipe whose message is
+ * without it.
+ */
 function secretPlaceVariants(recipe: Recipe): Suspect[] {
   if (!hasSecretInMessage(recipe)) return [];
   const { params } = recipe;

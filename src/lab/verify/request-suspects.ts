@@ -211,7 +211,10 @@ function readingsOf({ request, recipe }: ReceivedSignature): Reading[] {
   return readings;
 }
 
-/** A request whose parameter has another value, in its query and its form, too; null leaves it out. */
+/**
+ * A request whose parameter has another value, in its query and its form, too. Null leaves the
+ * parameter out.
+ */
 function withValue(request: SignableRequest, name: string, value: string | null): SignableRequest {
   const { params, query, body } = request;
   const isForm = params.some((param) => param[0] === name && isInForm(param));
