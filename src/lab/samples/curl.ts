@@ -128,8 +128,9 @@ function readHeader(text: string): Header[] {
   const [, name, mark, rest = ''] = /^([^:;\s]+)([:;])(.*)$/s.exec(text) ?? [];
   if (name === undefined) return [];
   const value = rest.trim();
-  const isSent = mark === ';' ? value === '' : value !== '';
-  return isSent ? [[name, value]] : [];
+  if (mark === ':' && value !== '') return [[name, value]];
+  if (mark === ';' && value === '') return [[name, value]];
+  return [];
 }
 
 /** The value of `--url-query`: as it is behind `+`, else it is encoded. */

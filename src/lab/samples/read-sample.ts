@@ -189,8 +189,8 @@ function choose(
   const [request] = requests;
   if (requests.length === 1 && request !== undefined) {
     const sample = sampleOf(request);
-    const isAllOfText = request.location === null;
-    return { samples: [sample], taken: isAllOfText ? [] : [describe(format, request, sample)] };
+    if (request.location === null) return { samples: [sample], taken: [] };
+    return { samples: [sample], taken: [describe(format, request, sample)] };
   }
   if (pick === undefined) throw severalRequests(requests);
   const samples: Sample[] = [];

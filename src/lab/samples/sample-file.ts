@@ -110,8 +110,8 @@ type SampleFields = ReturnType<typeof parseFields>;
 function sampleOf(file: SampleFields): Sample {
   const { url, body, params } = file;
   const captured = toSample({ method: methodFor(file), url, headers: [], body });
-  const carried = params === null ? captured.signature : carriedSignature(params);
-  const written = file.signature === null ? null : onlySignature([file.signature]);
+  const carried = carriedSignature(params, captured.signature);
+  const written = file.signature && onlySignature([file.signature]);
   if (written !== null && carried !== null && written !== carried) {
     throw new SampleError(`sample.signature: is not what the parameter "${signatureName}" says`);
   }
@@ -130,8 +130,13 @@ function methodFor({ method, url, body }: SampleFields): string {
   return methodOf(url);
 }
 
-/** @throws SampleError for two signatures among the parameters */
-function carriedSignature(params: NonNullable<SampleFields['params']>): string | null {
+/**
+ * The signature among the parameters of a file; that of its URL and body where it lists none.
+ *
+ * @throws SampleError for two signatures among the parameters
+ */
+function carriedSignature(params: SampleFields['params'], inRequest: string | null): string | null {
+  if (params === null) return inRequest;
   return onlySignature(params.filter(([name]) => name === signatureName).map(([, value]) => value));
 }
 
