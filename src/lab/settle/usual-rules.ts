@@ -85,6 +85,14 @@ const secretPlaces = choices<SecretPlace>(
 
 const secrets = choices<string>([0.1, '$secret'], [4, '$secret.md5']);
 
+/** What stands before the parameters. */
+const fronts = choices<readonly string[]>(
+  [0.2, []],
+  [4.5, ['$endpoint'], ['$path']],
+  [5, ['$method', '&', '$path', '&'], ['$method', '$path']],
+  [5.5, ['$method'], ['$method', '&', '$endpoint', '&']],
+);
+
 /** Digests of 32 characters (§5.4), by steps and output. */
 const digestsOfSign = choices<Part & { readonly steps: readonly string[] }>(
   [1.3, { steps: ['md5'] }],
@@ -197,6 +205,9 @@ const bitsOfPairs = 2;
 /** How much rarer it is that the secret is the key for a list of pairs, than a pair of them. */
 const bitsOfPairKey = 2.2;
 
+/** The same of the secret without a name, behind or before the pairs. */
+const bitsOfBareSecret = { behind: 1.3, before: 3 } as const;
+
 /** A rule before it is compiled. */
 interface WeightedRule extends Weighted {
   readonly json: RecipeJson;
@@ -259,11 +270,13 @@ function* rulesOverAll(
           for (const place of secretPlaces) {
             if (place.value.isPair && writing.value.pairSep !== '&') continue;
             for (const secret of secrets)
-              for (const digest of digestsOfSign) {
-                const bits = choice + place.bits + secret.bits + digest.bits;
-                if (bits > most) break;
-                yield { json: overAll(params, place.value, secret.value, digest.value), bits };
-              }
+              for (const front of fronts)
+                for (const digest of digestsOfSign) {
+                  const bits = choice + place.bits + secret.bits + front.bits + digest.bits;
+                  if (bits > most) break;
+                  const json = overAll(params, place.value, secret.value, digest.value);
+                  yield { json: { ...json, message: withFront(json.message, front.value) }, bits };
+                }
           }
         }
 }
@@ -290,6 +303,11 @@ function overAll(
   };
 }
 
+/** A message with a front before its parameters. */
+function withFront(message: RecipeJson['message'], front: readonly string[]): string[] {
+  return message.flatMap((entry) => (entry === '$params' ? [...front, entry] : [entry]));
+}
+
 function asHmac([digest = '', ...others]: readonly string[]): string[] {
   return [`hmac-${digest}`, ...others];
 }
@@ -308,6 +326,17 @@ function* rulesOfAppSign(most: number): Generator<WeightedRule> {
           yield { json: overList(list.value, place.value, joiner.value, digest.value), bits };
         }
       const pairsOfList = list.value.map((name) => `${name}=$param:${name}`);
+      const textOfPairs = pairsOfList.flatMap((pair, index) =>
+        index === 0 ? [pair] : ['&', pair],
+      );
+      yield {
+        json: { message: [...textOfPairs, '$secret'], ...digest.value },
+        bits: base + bitsOfPairs + bitsOfBareSecret.behind,
+      };
+      yield {
+        json: { message: ['$secret', ...textOfPairs], ...digest.value },
+        bits: base + bitsOfPairs + bitsOfBareSecret.before,
+      };
       const message = { join: '&', ...digest.value };
       for (const name of pairNames)
         yield {
