@@ -71,7 +71,7 @@ function usedImport(line: string, bare: string): string | null {
     if (uses.split(', ').some((name) => new RegExp(`\\b${name}\\b`).test(bare))) return using;
     return null;
   }
-  // Python and JavaScript: `import hashlib`, `from typing import List`, `import { x } from 'y'`.
+  // Python and JavaScript: `import hashlib`, `from typing import List`, `import { x } from …`.
   const [, start = '', list, end = ''] =
     /^((?:from \S+ )?import (?:\{ )?)([\w, ]+?)( \}.*)?$/.exec(line) ?? [];
   if (list !== undefined && !line.includes('__future__')) {
