@@ -3,9 +3,15 @@ import type { SettingFlags } from '../../core/profiles/flags-and-environment.js'
 import { CommonOption } from './help-layout.js';
 import { parseCount, parseDuration } from './option-values.js';
 
-/** The output formats. `csv` is flat; the others keep the nesting of the data. */
-export const outputFormats = ['table', 'json', 'ndjson', 'yaml', 'csv'] as const;
-export type OutputFormat = (typeof outputFormats)[number];
+/** Whether an output format is flat: it has the data alone. The others keep the nesting. */
+const flatness = { table: false, json: false, ndjson: false, yaml: false, csv: true } as const;
+
+export type OutputFormat = keyof typeof flatness;
+export const outputFormats = Object.keys(flatness) as OutputFormat[];
+
+export function isFlat(format: OutputFormat): boolean {
+  return flatness[format];
+}
 
 /** Options of every command, accepted before or after its name. */
 export interface CommonOptions {

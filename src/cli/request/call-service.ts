@@ -10,6 +10,7 @@ import type { Settings } from '../../core/profiles/settings.js';
 import { formatCount } from '../../core/support/count.js';
 import { jsonValueOf } from '../../core/support/json-value.js';
 import type { Invocation } from '../command.js';
+import { isFlat } from '../command-line/options.js';
 import { type Io, printMessage, write, writeStyled } from '../io.js';
 import { maskPersonalData, printData } from '../output/print.js';
 import { isPlainTable, type OutputStyle, warn } from '../output/style.js';
@@ -173,7 +174,7 @@ async function printBody(body: string, io: Io, style: OutputStyle): Promise<void
     return writeStyled(io.stdout, formatEnvelopeTable(body, style));
   }
   const envelope = parseExact(body) as { readonly data?: unknown };
-  if (style.format !== 'csv' || style.select !== undefined) return printData(envelope, io, style);
+  if (!isFlat(style.format) || style.select !== undefined) return printData(envelope, io, style);
   // A refusal may have no data, or data that is not an object.
   return printData(isRecord(envelope.data) ? envelope.data : {}, io, style);
 }

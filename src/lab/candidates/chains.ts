@@ -1,6 +1,6 @@
 import type { Algorithm } from '../../core/signing/digest-algorithms.js';
 import type { SignatureName } from '../contract.js';
-import { byBits, choices, type Weighted } from './weighted.js';
+import { byBits, type Choice, choices, type Weighted } from './weighted.js';
 
 /** The way from the text to the last digest. */
 export interface Chain extends Weighted {
@@ -45,21 +45,28 @@ export function keysFor(signature: SignatureName): readonly Key[] {
   return signature === 'sign' ? [...keys, ...signKeys] : keys;
 }
 
-const plainDigests = choices<Algorithm>(
-  [0.6, 'md5'],
-  [2.6, 'sha256'],
-  [3, 'sha1'],
-  [5, 'sha512'],
-  [8, 'sha384'],
-);
+/** How rare an algorithm is, in bits. */
+interface Rarity {
+  readonly plain: number;
+  readonly hmac: number;
+}
 
-const hmacs = choices<Algorithm>(
-  [2.6, 'sha256'],
-  [2.8, 'md5'],
-  [3.2, 'sha1'],
-  [5, 'sha512'],
-  [8.5, 'sha384'],
-);
+const rarities: Readonly<Record<Algorithm, Rarity>> = {
+  md5: { plain: 0.6, hmac: 2.8 },
+  sha1: { plain: 3, hmac: 3.2 },
+  sha256: { plain: 2.6, hmac: 2.6 },
+  sha384: { plain: 8, hmac: 8.5 },
+  sha512: { plain: 5, hmac: 5 },
+};
+
+/** The algorithms, the most usual first. */
+function algorithmsBy(use: keyof Rarity): Choice<Algorithm>[] {
+  const algorithms = Object.keys(rarities) as Algorithm[];
+  return byBits(algorithms.map((value) => ({ value, bits: rarities[value][use] })));
+}
+
+const plainDigests = algorithmsBy('plain');
+const hmacs = algorithmsBy('hmac');
 
 const innerFormats = choices<string>([0, ''], [1.6, ':HEX'], [6, ':base64'], [6, ':raw']);
 
