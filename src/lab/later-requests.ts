@@ -1,4 +1,9 @@
-import { endpointNamed, type OperationName, type Parameter } from '../core/contract/endpoints.js';
+import {
+  endpointNamed,
+  hasForm,
+  type OperationName,
+  type Parameter,
+} from '../core/contract/endpoints.js';
 import { forAppSign } from '../core/signing/app-signatures.js';
 import { type Param, paramOf, queryOf, type SignableRequest } from '../core/signing/request.js';
 import { commonNames, type SignatureName } from './contract.js';
@@ -114,7 +119,7 @@ export function contractRequest(
     url: baseUrlOf(like.url) + path,
     query: queryOf(query),
     params: [...query, ...form],
-    body: operation === 'passback' ? queryOf(form) : null,
+    body: hasForm(endpointNamed[operation]) ? queryOf(form) : null,
   };
 }
 

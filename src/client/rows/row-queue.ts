@@ -49,7 +49,7 @@ const minOpenRows = 512;
 /** Maximum size of all open rows, in bytes, unless there is only one. */
 const maxOpenBytes = 16 * 1024 * 1024;
 
-/** What becomes of the rows of a queue. */
+/** How a queue prepares its rows, and what it does with those that cannot be sent. */
 interface QueueOptions<Row> {
   /** Maximum number of requests under way at once. */
   readonly concurrency: number;
@@ -60,7 +60,7 @@ interface QueueOptions<Row> {
 }
 
 /**
- * Returns the next row to send: one that is due for another attempt, or whose user has no other row
+ * Chooses the next row to send: one that is due for another attempt, or whose user has no other row
  * under way any more, then a new one.
  */
 export class RowQueue<Row extends SourceRow> {

@@ -166,6 +166,13 @@ export const endpointNamed = Object.fromEntries(
   endpoints.map((endpoint) => [endpoint.operation, endpoint]),
 ) as Readonly<Record<OperationName, Endpoint>>;
 
+/** The names of the parameters that are sent in a form (§4.2). */
+export const formNames: ReadonlySet<string> = new Set(
+  endpoints.flatMap(({ parameters }) =>
+    parameters.filter((parameter) => parameter.in === 'form').map(({ name }) => name),
+  ),
+);
+
 /** Whether an operation has a body: a form. */
 export function hasForm({ parameters }: Pick<Endpoint, 'parameters'>): boolean {
   return parameters.some((parameter) => parameter.in === 'form');

@@ -61,7 +61,7 @@ export interface KeyRule {
 export const paramsPlaces = ['both', 'query', 'form', 'form-or-query'] as const;
 export type ParamsPlace = (typeof paramsPlaces)[number];
 
-/** What becomes of parameters with empty values. */
+/** Whether parameters with empty values are signed. */
 export const emptyRules = ['keep', 'drop'] as const;
 export type Empty = (typeof emptyRules)[number];
 

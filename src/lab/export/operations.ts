@@ -1,4 +1,4 @@
-import { endpoints } from '../../core/contract/endpoints.js';
+import { formNames } from '../../core/contract/endpoints.js';
 import type { Step } from '../../core/signing/digest-steps.js';
 import type { Order } from '../../core/signing/recipe.js';
 import type { RecipeParts } from '../../core/signing/recipe-parts.js';
@@ -76,9 +76,9 @@ export function operationsOf(parts: RecipeParts): Operations {
       pairs = call(name, [pairs, ...values]);
     };
     // The contract says which parameters are fields of the form (§4.2).
-    if (from === 'query') apply('without', textsOf(formNames));
-    if (from === 'form') apply('only', textsOf(formNames));
-    if (from === 'form-or-query') apply('form_or_query', textsOf(formNames));
+    if (from === 'query') apply('without', textsOf([...formNames]));
+    if (from === 'form') apply('only', textsOf([...formNames]));
+    if (from === 'form-or-query') apply('form_or_query', textsOf([...formNames]));
     if (nameCase === 'upper') apply('upper_names');
     if (exclude.length > 0) apply('without', textsOf(exclude));
     if (include !== null) apply('only', textsOf(include));
@@ -168,11 +168,6 @@ export function operationsOf(parts: RecipeParts): Operations {
 
 const pairName = variable('name');
 const pairValue = variable('value');
-
-/** The fields of a form, which only a passback has (§4.2). */
-const formNames = endpoints.flatMap(({ parameters }) =>
-  parameters.filter((parameter) => parameter.in === 'form').map(({ name }) => name),
-);
 
 function textOf(template: Template, read: (token: Token) => Expression): Expression {
   const texts = template.parts.map((part) => {

@@ -1,4 +1,4 @@
-import { endpoints } from '../../core/contract/endpoints.js';
+import { endpoints, formNames, hasForm } from '../../core/contract/endpoints.js';
 import { type Param, queryWithout, type Sample } from '../../core/signing/request.js';
 import { decodePairs } from '../../core/support/percent-encoding.js';
 import { withoutUndefined } from '../../core/support/without-undefined.js';
@@ -154,19 +154,13 @@ function notUtf8(problem: string): SampleError {
   );
 }
 
-/** The fields of a form (§4.2). */
-export const formFields: ReadonlySet<string> = new Set(
-  endpoints.flatMap(({ parameters }) =>
-    parameters.filter((parameter) => parameter.in === 'form').map(({ name }) => name),
-  ),
-);
-
 /**
  * What to take instead of a text that has a passback without its form; null for any other request.
  */
 export function missingForm({ url, body, params }: Sample): string | null {
-  if (body !== null || params.some(([name]) => formFields.has(name))) return null;
-  if (operationOf(url)?.operation !== 'passback') return null;
+  if (body !== null || params.some(([name]) => formNames.has(name))) return null;
+  const endpoint = operationOf(url);
+  if (endpoint === undefined || !hasForm(endpoint)) return null;
   return (
     'A log and curl -v seldom have it. ' +
     'Take the curl command, a HAR file, or the text of the HTTP request.'

@@ -1,11 +1,5 @@
-import { endpoints } from '../../core/contract/endpoints.js';
-import {
-  type CapturedRequest,
-  formFields,
-  methodOf,
-  originOf,
-  signatureName,
-} from './captured-request.js';
+import { endpoints, formNames } from '../../core/contract/endpoints.js';
+import { type CapturedRequest, methodOf, originOf, signatureName } from './captured-request.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
 
 /** Lines of any text that have a signed address. */
@@ -117,7 +111,7 @@ function originOfTarget(target: string, around: string): typeof unknownOrigin {
   return { origin: originOf(host, scheme), isSchemeGuessed: scheme === undefined };
 }
 
-const formShape = new RegExp(`(?<![\\w?&])(?:${[...formFields].join('|')})=[^\\s"'<>|]*`, 'g');
+const formShape = new RegExp(`(?<![\\w?&])(?:${[...formNames].join('|')})=[^\\s"'<>|]*`, 'g');
 
 /** The form of a passback that a text has. */
 function formIn(text: string): string | null {

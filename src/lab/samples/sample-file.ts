@@ -1,16 +1,11 @@
+import { formNames } from '../../core/contract/endpoints.js';
 import { type JsonMember, membersIn } from '../../core/contract/json-tokens.js';
 import { RecipeError } from '../../core/signing/recipe.js';
 import { fields, listOf, nullOr, parsePair, parseText } from '../../core/signing/recipe-json.js';
 import type { Param, Sample } from '../../core/signing/request.js';
 import { Secret } from '../../core/signing/secret.js';
 import { jsonValueOf } from '../../core/support/json-value.js';
-import {
-  formFields,
-  methodOf,
-  onlySignature,
-  signatureName,
-  toSample,
-} from './captured-request.js';
+import { methodOf, onlySignature, signatureName, toSample } from './captured-request.js';
 import { asObject } from './json-members.js';
 import { SampleError } from './sample-error.js';
 import type { SampleFormat } from './sample-format.js';
@@ -142,6 +137,6 @@ function carriedSignature(params: SampleFields['params'], inRequest: string | nu
 
 /** A parameter with the place that the contract gives its name (§4). */
 function placed([name, value]: readonly [name: string, value: string]): Param {
-  if (formFields.has(name)) return [name, value, 'form'];
+  if (formNames.has(name)) return [name, value, 'form'];
   return [name, value];
 }

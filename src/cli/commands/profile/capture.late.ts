@@ -364,7 +364,7 @@ function notFound(
     ? 'store the request as request.txt, and the profile without the rule:'
     : 'store the profile without the rule:';
   return new CheckFailedError(message, {
-    hint: `${cause}\nTo go on with what the document says, ${stored}`,
+    hint: `${cause}\nOr follow the operator's document: ${stored}`,
     commands: [
       ...commandOf(args),
       ...commandOf(withFlags(args, values, ['--from'])),

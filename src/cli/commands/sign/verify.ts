@@ -1,4 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { formNames } from '../../../core/contract/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../../../core/contract/errors.js';
 import {
   checkParameters,
@@ -11,7 +12,7 @@ import type { Recipe } from '../../../core/signing/recipe.js';
 import { partsOf } from '../../../core/signing/recipe-parts.js';
 import { paramOf, type Sample } from '../../../core/signing/request.js';
 import { Secret } from '../../../core/signing/secret.js';
-import { formFields, missingForm, operationOf } from '../../../lab/samples/captured-request.js';
+import { missingForm, operationOf } from '../../../lab/samples/captured-request.js';
 import { namedPresets } from '../../../lab/verify/recipe-suspects.js';
 import type { Named, OtherInputs } from '../../../lab/verify/suspect.js';
 import { type Verification, verification } from '../../../lab/verify/verify-signature.js';
@@ -124,7 +125,7 @@ function readsForm(recipe: Recipe | null): boolean {
   if (recipe === null) return true;
   return partsOf(recipe).allTokens.some(({ source, name }) => {
     if (source === 'params') return takesForm(recipe.params);
-    return source === 'body' || (source === 'param' && formFields.has(name));
+    return source === 'body' || (source === 'param' && formNames.has(name));
   });
 }
 
@@ -132,7 +133,7 @@ function takesForm({ from, include, order }: Recipe['params']): boolean {
   if (from === 'query') return false;
   const listed = typeof order === 'string' ? include : order;
   if (listed === null) return true;
-  return listed.some((name) => formFields.has(name));
+  return listed.some((name) => formNames.has(name));
 }
 
 const turnMs = 20;
