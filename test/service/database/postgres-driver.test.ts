@@ -48,6 +48,8 @@ describe('the PostgreSQL driver', () => {
     const crosswise = (first: string, second: string) =>
       driver.write(async (sql) => {
         runs += 1;
+        // On a busy machine the wait for the lock may end before the deadlock is seen.
+        await sql.all("SET LOCAL lock_timeout = '30s'");
         await count(sql, first);
         holding += 1;
         if (holding === 2) letGo();
