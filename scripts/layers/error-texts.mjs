@@ -6,7 +6,7 @@
 const foreignTexts = {
   'src/service/database/postgres-errors.ts': 'pg, of a lost connection',
   'src/core/contract/masking.ts': 'a refusal, whose quoted names are masked for the log',
-  'src/core/support/json-fault.ts': "V8 and lossless-json, of a fault's position",
+  'src/core/support/json.ts': "V8 and lossless-json, of a fault's position",
 };
 
 /** In these rooms, `message` is the text to sign. */

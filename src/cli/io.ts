@@ -5,7 +5,7 @@ import { InvalidInputError, quoteName, UserInfoError } from '../core/contract/er
 import { decodeText, NotTextError } from '../core/support/byte-order-mark.js';
 import { describeSystemError, isSystemError, UnsuitableFileError } from '../core/support/errors.js';
 import { readInput, readInputFile } from '../core/support/input-file.js';
-import { jsonFault } from '../core/support/json-fault.js';
+import { jsonFault } from '../core/support/json.js';
 import { showData, showText } from './output/terminal-text.js';
 
 /** A stream that may be a terminal. */

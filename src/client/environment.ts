@@ -11,7 +11,7 @@ import { Secret } from '../core/signing/secret.js';
 import { decodeText, NotTextError } from '../core/support/byte-order-mark.js';
 import { describeSystemError } from '../core/support/errors.js';
 import { readInputFile } from '../core/support/input-file.js';
-import { jsonValueOf } from '../core/support/json-value.js';
+import { jsonValueOf } from '../core/support/json.js';
 import type { EnvironmentVariables } from '../core/support/shell.js';
 import { withoutUndefined } from '../core/support/without-undefined.js';
 import type { UserInfoClientOptions } from './call/options.js';

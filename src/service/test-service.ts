@@ -1,18 +1,18 @@
 // Only tests load it.
 import type { Endpoint, OperationName } from '../core/contract/endpoints.js';
 import { InvalidInputError } from '../core/contract/errors.js';
-import { isObject } from '../core/contract/fields.js';
 import {
   areTexts,
   checkMembers,
   isA,
   isCount,
+  isObject,
   isText,
   type Shape,
 } from '../core/contract/members.js';
 import { parameterText } from '../core/contract/parameters.js';
 import type { UserRecord } from '../core/contract/user-record.js';
-import { jsonValueOf } from '../core/support/json-value.js';
+import { jsonValueOf } from '../core/support/json.js';
 import type { NewCode } from './administration/codes.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
 import { type Fault, faultDrawer, injectFaults } from './faults.js';

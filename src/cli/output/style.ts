@@ -1,7 +1,11 @@
 import { Chalk, type ChalkInstance, type ColorSupportLevel } from 'chalk';
 import { InvalidInputError } from '../../core/contract/errors.js';
-import { parseSwitch } from '../command-line/option-values.js';
-import { type CommonOptions, type OutputFormat, outputFormats } from '../command-line/options.js';
+import {
+  type CommonOptions,
+  type OutputFormat,
+  outputFormats,
+  parseSwitch,
+} from '../command-line/options.js';
 import { type Io, printMessage, type Terminal } from '../io.js';
 import type { Select } from './query.late.js';
 

@@ -11,7 +11,7 @@ import type { Reach, Settlement, Sight, Sighting } from '../../lab/settle/settle
 import type { CliContext } from '../command.js';
 import type { CommonOptions } from '../command-line/options.js';
 import { ProgressDisplay } from '../output/progress.js';
-import { connectTo } from './connect.js';
+import { connectTo } from './deployment.js';
 
 /** Requests a second, unless `--rate` says otherwise. */
 export const usualRate = 5;

@@ -8,15 +8,14 @@ import { describeMissing } from '../../core/contract/info-names.js';
 import { maskWords } from '../../core/contract/masking.js';
 import type { Settings } from '../../core/profiles/settings.js';
 import { formatCount } from '../../core/support/count.js';
-import { jsonValueOf } from '../../core/support/json-value.js';
+import { jsonValueOf } from '../../core/support/json.js';
 import type { Invocation } from '../command.js';
 import { isFlat } from '../command-line/options.js';
 import { type Io, printMessage, write, writeStyled } from '../io.js';
 import { maskPersonalData, printData } from '../output/print.js';
 import { isPlainTable, type OutputStyle, warn } from '../output/style.js';
 import { confirm } from '../prompt.js';
-import { connectTo } from './connect.js';
-import { describeProduction, listKeys, resolveDeployment } from './deployment.js';
+import { connectTo, describeProduction, listKeys, resolveDeployment } from './deployment.js';
 import { confirmDoubts, type DoubtfulText } from './doubts.js';
 import { isPreview, printPreview, type RequestOptions } from './preview.js';
 

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
-import { isObject } from '../../core/contract/fields.js';
+import { isObject } from '../../core/contract/members.js';
 import { defaultPlatform, parsePlatform, refuseModule } from '../../core/platform/platform.js';
 import { describeOrigin } from '../../core/profiles/flags-and-environment.js';
 import { findProfile, updateProfile } from '../../core/profiles/profile-store.js';

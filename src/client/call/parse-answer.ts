@@ -1,8 +1,8 @@
 import { parseEnvelope } from '../../core/contract/envelope.js';
 import { quoteName } from '../../core/contract/errors.js';
-import { isObject } from '../../core/contract/fields.js';
 import { missingInfoNames } from '../../core/contract/info-names.js';
 import { isPersonalName, maskWords } from '../../core/contract/masking.js';
+import { isObject } from '../../core/contract/members.js';
 import { readDataWarnings, toReadData } from '../../core/contract/read-data.js';
 import { resultCode } from '../../core/contract/result-codes.js';
 import type { Platform } from '../../core/platform/platform.js';

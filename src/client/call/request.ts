@@ -1,12 +1,12 @@
 import { type Endpoint, endpointNamed } from '../../core/contract/endpoints.js';
 import { InvalidInputError } from '../../core/contract/errors.js';
-import { kindOf } from '../../core/contract/fields.js';
 import { checkInfoNames } from '../../core/contract/info-names.js';
 import {
   checkMembers,
   isFilledText,
   isPlainObject,
   isText,
+  kindOf,
   type Shape,
 } from '../../core/contract/members.js';
 import { checkText, type Parameters } from '../../core/contract/parameters.js';

@@ -1,8 +1,8 @@
 import type { AnswerShape } from './answer-data.js';
 import { quoteName } from './errors.js';
 import { type PlainJson, parsePlain } from './exact-json.js';
-import { isObject, kindOf } from './fields.js';
 import { isNestedBeyond, membersIn, memberText } from './json-tokens.js';
+import { isObject, kindOf } from './members.js';
 import { resultCode } from './result-codes.js';
 import { JsonNumber } from './user-info.js';
 

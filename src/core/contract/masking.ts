@@ -1,4 +1,4 @@
-import { jsonValueOf } from '../support/json-value.js';
+import { jsonValueOf } from '../support/json.js';
 import { InvalidInputError } from './errors.js';
 import { jsonTokens } from './json-tokens.js';
 import { formatFlatJson, parseUserInfo } from './user-info.js';

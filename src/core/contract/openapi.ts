@@ -2,9 +2,9 @@ import { withoutUndefined } from '../support/without-undefined.js';
 import { type AnswerShape, deviceInfoKeys, locationInfoKeys } from './answer-data.js';
 import { type Endpoint, endpoints, formContentType, hasForm, type Parameter } from './endpoints.js';
 import { refusalData } from './envelope.js';
-import { isObject } from './fields.js';
 import { exchangeChatPrefix, specialInfoNames } from './info-names.js';
 import { signLength } from './limits.js';
+import { isObject } from './members.js';
 import template from './openapi.json' with { type: 'json' };
 import {
   type PlatformRefusal,

@@ -1,8 +1,8 @@
-import { jsonValueOf } from '../support/json-value.js';
+import { jsonValueOf } from '../support/json.js';
 import type { AnswerShape } from './answer-data.js';
 import { quoteName } from './errors.js';
-import { isObject, kindOf } from './fields.js';
 import { exchangeChatPrefix, type SpecialInfoName, specialInfoNames } from './info-names.js';
+import { isObject, kindOf } from './members.js';
 import type { BasicInfo, LoginDevice } from './user-record.js';
 
 /**

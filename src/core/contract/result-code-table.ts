@@ -1,6 +1,5 @@
 import { InvalidInputError, quoteName, type RefusalDetail } from './errors.js';
-import { checkFields } from './fields.js';
-import { isHttpStatus } from './members.js';
+import { checkFields, isHttpStatus } from './members.js';
 import {
   entryOf,
   httpStatusOf,

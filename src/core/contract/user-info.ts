@@ -1,7 +1,7 @@
-import { jsonValueOf } from '../support/json-value.js';
+import { jsonValueOf } from '../support/json.js';
 import { InvalidInputError, quoteName } from './errors.js';
-import { isObject, kindOf } from './fields.js';
 import { membersIn } from './json-tokens.js';
+import { isObject, kindOf } from './members.js';
 import { resultCode } from './result-codes.js';
 import { textFault } from './unsafe-text.js';
 

@@ -1,10 +1,9 @@
 import { parse } from 'lossless-json';
 import { withoutUndefined } from '../support/without-undefined.js';
 import { InvalidInputError, quoteName } from './errors.js';
-import { checkFields, isObject } from './fields.js';
 import { neutralName } from './info-names.js';
 import { maxRecordBytes, maxRecordKeys } from './limits.js';
-import { areTexts } from './members.js';
+import { areTexts, checkFields, isObject } from './members.js';
 import { resultCode } from './result-codes.js';
 import { textFault } from './unsafe-text.js';
 import { JsonNumber, type UserInfoEntries } from './user-info.js';

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defaultScope } from '../contract/endpoints.js';
 import { InvalidInputError } from '../contract/errors.js';
-import { checkFields, isObject } from '../contract/fields.js';
 import { type ChatPrefix, chatPrefixForm, neutralChatPrefix } from '../contract/info-names.js';
 import {
   defaultClockWindowSeconds,
@@ -9,6 +8,7 @@ import {
   maxClockWindowSeconds,
   maxSeconds,
 } from '../contract/limits.js';
+import { checkFields, isObject } from '../contract/members.js';
 import { type PlatformResultCodes, parseResultCodes } from '../contract/result-code-table.js';
 import { defaultRecipes } from '../signing/presets.js';
 import { RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';

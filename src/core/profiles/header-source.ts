@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../contract/errors.js';
-import { checkFields } from '../contract/fields.js';
 import { maxSeconds } from '../contract/limits.js';
+import { checkFields } from '../contract/members.js';
 import { checkHeaderNames, checkHeaderValue } from '../platform/headers.js';
 import type { Secret } from '../signing/secret.js';
 import type { EnvironmentVariables } from '../support/shell.js';

@@ -4,7 +4,7 @@ import { InvalidInputError } from '../contract/errors.js';
 import { decodeText, NotTextError } from '../support/byte-order-mark.js';
 import { describeSystemError, isSystemError } from '../support/errors.js';
 import { readInputFile } from '../support/input-file.js';
-import { jsonFault } from '../support/json-fault.js';
+import { jsonFault } from '../support/json.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { ProfileError, ProfileFileError } from './errors.js';
 import { noProfiles, type ProfileList, parseProfileList } from './profile-json.js';

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { parseBaseUrl } from '../contract/base-url.js';
 import { InvalidInputError, quoteName } from '../contract/errors.js';
-import { checkFields } from '../contract/fields.js';
+import { checkFields } from '../contract/members.js';
 import { defaultPlatform, formatPlatform, parsePlatform } from '../platform/platform.js';
 import { Secret } from '../signing/secret.js';
 import { withoutUndefined } from '../support/without-undefined.js';

@@ -1,4 +1,4 @@
-import { isObject } from '../../core/contract/fields.js';
+import { isObject } from '../../core/contract/members.js';
 import { type ResultCodeName, resultCode } from '../../core/contract/result-codes.js';
 import type { ProbeRequest } from './requests.js';
 

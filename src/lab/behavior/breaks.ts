@@ -1,4 +1,4 @@
-import { isObject, kindOf } from '../../core/contract/fields.js';
+import { isObject, kindOf } from '../../core/contract/members.js';
 import { readDataWarnings } from '../../core/contract/read-data.js';
 import { resultCode } from '../../core/contract/result-codes.js';
 import type { Platform } from '../../core/platform/platform.js';

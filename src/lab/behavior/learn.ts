@@ -1,7 +1,7 @@
 import { defaultScope } from '../../core/contract/endpoints.js';
-import { isObject } from '../../core/contract/fields.js';
 import { type ChatPrefix, neutralChatPrefix } from '../../core/contract/info-names.js';
 import { maxClockWindowSeconds } from '../../core/contract/limits.js';
+import { isObject } from '../../core/contract/members.js';
 import { basicInfoFields } from '../../core/contract/user-record.js';
 import type { Platform } from '../../core/platform/platform.js';
 import { dataOf, hasSameCode, isCarriedOut, saysTheSame } from './answer.js';

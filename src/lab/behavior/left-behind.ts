@@ -1,4 +1,4 @@
-import { isObject } from '../../core/contract/fields.js';
+import { isObject } from '../../core/contract/members.js';
 import { dataOf, hasSameCode, isCarriedOut, isRefused, type Observation } from './answer.js';
 import type { Exchange } from './exchange.js';
 import { type ProbeRequest, reservedKey } from './requests.js';

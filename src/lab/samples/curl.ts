@@ -2,7 +2,6 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { encodeText } from '../../core/support/percent-encoding.js';
 import { withoutUndefined } from '../../core/support/without-undefined.js';
 import { type CapturedRequest, type Header, withQuery, withScheme } from './captured-request.js';
-import { globbedUrl } from './curl-globbing.js';
 import { SampleError } from './sample-error.js';
 import type { SampleFormat } from './sample-format.js';
 import { shellWords } from './shell-words.js';
@@ -224,4 +223,47 @@ function optionsIn(command: string): Option[] {
 function straightenQuotes(text: string): string {
   if (/['"]/.test(text)) return text;
   return text.replace(/[“”„]/g, '"').replace(/[‘’]/g, "'");
+}
+
+/**
+ * A URL in pieces: an escaped mark, an IPv6 address, alternatives, a range, any other character.
+ */
+const pieces =
+  /\\(?<mark>[[\]{}])|(?<address>\[[\da-f]*:[\da-f.]*:[\da-f:.]*(?:%[^\]]*)?\])|\{(?<set>(?:\\[\s\S]|[^{}[\]\\])+)\}|\[(?<from>\d+|[a-z])-(?<to>\d+|[a-z])\]|(?<other>[\s\S])/gi;
+
+/**
+ * The URL that curl requests without `--globoff`: `{a,b}` and `[1-3]` are patterns there, and a
+ * backslash before one of their marks takes it as it is.
+ *
+ * @throws SampleError for a pattern of several URLs, and for one that curl refuses
+ */
+function globbedUrl(url: string): string {
+  let text = '';
+  for (const { groups = {} } of url.matchAll(pieces)) {
+    const { mark, address, set, from, to, other } = groups;
+    if (set !== undefined) text += onlyAlternative(set);
+    else if (from !== undefined && to !== undefined) text += onlyInRange(from, to);
+    else if (other !== undefined && /[[\]{}]/.test(other)) {
+      throw new SampleError(`curl refuses the ${other} in the URL`, howToWrite);
+    } else text += mark ?? address ?? other ?? '';
+  }
+  return text;
+}
+
+const howToWrite =
+  'curl takes [ ] and { } in a URL for a pattern: use --globoff, or write \\ before each.';
+
+function onlyAlternative(set: string): string {
+  const [first = '', ...others] = set.split(/(?<!\\),/);
+  if (others.length > 0) throw severalUrls();
+  return first.replace(/\\([\s\S])/g, '$1');
+}
+
+function onlyInRange(from: string, to: string): string {
+  if (from !== to) throw severalUrls();
+  return from;
+}
+
+function severalUrls(): SampleError {
+  return new SampleError('the URL of the curl command stands for several requests', howToWrite);
 }

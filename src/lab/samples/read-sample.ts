@@ -1,5 +1,5 @@
 import { pathOf, type Sample } from '../../core/signing/request.js';
-import { jsonValueOf } from '../../core/support/json-value.js';
+import { jsonValueOf } from '../../core/support/json.js';
 import { isDigestText, missingForm, signatureName, toSample } from './captured-request.js';
 import { sampleFormats } from './formats.js';
 import { asObject } from './json-members.js';

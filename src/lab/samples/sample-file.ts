@@ -4,7 +4,7 @@ import { RecipeError } from '../../core/signing/recipe.js';
 import { fields, listOf, nullOr, parsePair, parseText } from '../../core/signing/recipe-json.js';
 import type { Param, Sample } from '../../core/signing/request.js';
 import { Secret } from '../../core/signing/secret.js';
-import { jsonValueOf } from '../../core/support/json-value.js';
+import { jsonValueOf } from '../../core/support/json.js';
 import { methodOf, onlySignature, signatureName, toSample } from './captured-request.js';
 import { asObject } from './json-members.js';
 import { SampleError } from './sample-error.js';

@@ -3,7 +3,7 @@ import type { CallClient } from '../../client/call/client.js';
 import { NoAnswerError, RejectedError } from '../../client/call/errors.js';
 import type { DerivedOptions } from '../../client/call/options.js';
 import { isThrottled } from '../../client/call/retry.js';
-import { isObject } from '../../core/contract/fields.js';
+import { isObject } from '../../core/contract/members.js';
 import { type ResultCodeName, resultCode } from '../../core/contract/result-codes.js';
 import type { Signers } from '../../core/signing/app-signatures.js';
 import type { HarmlessRequest } from './harmless-requests.js';

@@ -11,7 +11,7 @@ import {
   withQueryValue,
   withText,
 } from '../../core/signing/request.js';
-import { jsonValueOf } from '../../core/support/json-value.js';
+import { jsonValueOf } from '../../core/support/json.js';
 import { decodePercent } from '../../core/support/percent-encoding.js';
 import {
   pasted,

@@ -4,7 +4,7 @@ import { isLoopback, urlHost } from '../../core/contract/base-url.js';
 import { InvalidInputError, UserInfoError } from '../../core/contract/errors.js';
 import { areTexts, checkMembers, isA, isText, type Shape } from '../../core/contract/members.js';
 import type { Secret } from '../../core/signing/secret.js';
-import { jsonFault } from '../../core/support/json-fault.js';
+import { jsonFault } from '../../core/support/json.js';
 import { StoreUnavailableError } from '../database/errors.js';
 import type { HttpAnswer } from '../http/exchange.js';
 import { type Log, logFault } from '../log.js';

@@ -3,7 +3,7 @@ import { parseBaseUrl } from '../../../core/contract/base-url.js';
 import { addProfile } from '../../../core/profiles/profile-store.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { command } from '../../command.js';
-import { parseDuration } from '../../command-line/option-values.js';
+import { parseDuration } from '../../command-line/options.js';
 import { printMessage } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { confirm } from '../../prompt.js';

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import type { AuditFilter, AuditLine } from '../../../service/index.js';
-import { parseDuration, parseFilled, parseLimit } from '../../command-line/option-values.js';
+import { parseDuration, parseFilled, parseLimit } from '../../command-line/options.js';
 import { printList } from '../../output/print.js';
 import { namedUser, type StoreInvocation, storeCommand, takesNamedUser } from './store.js';
 

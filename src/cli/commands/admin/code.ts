@@ -4,7 +4,7 @@ import { parseInfoNames } from '../../../core/contract/info-names.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import type { Admin } from '../../../service/index.js';
 import { command } from '../../command.js';
-import { parseDuration, parseLimit } from '../../command-line/option-values.js';
+import { parseDuration, parseLimit } from '../../command-line/options.js';
 import { printMessage, write } from '../../io.js';
 import { printList } from '../../output/print.js';
 import { addFormatOptions } from '../bulk/options.js';

@@ -8,7 +8,7 @@ import {
   type Declare,
   type Invocation,
 } from '../../command.js';
-import { parseFilled } from '../../command-line/option-values.js';
+import { parseFilled } from '../../command-line/options.js';
 import { readValue } from '../../io.js';
 import type { OutputStyle } from '../../output/style.js';
 import { databaseOption } from '../serve/database.js';

@@ -1,10 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { sharedHeading } from '../../command-line/help-layout.js';
-import { parseCount, parseFilled, parseRate } from '../../command-line/option-values.js';
 import {
   addConnectionOptions,
   type CommonOptions,
   type ConnectionOptions,
+  parseCount,
+  parseFilled,
+  parseRate,
 } from '../../command-line/options.js';
 import type { Part } from './source/part.js';
 

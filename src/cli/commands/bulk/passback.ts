@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { command, type Invocation } from '../../command.js';
-import { parseFilled } from '../../command-line/option-values.js';
+import { parseFilled } from '../../command-line/options.js';
 import { addFile, type BulkPassbackOptions } from './options.js';
 
 export const declareBulkPassback = command({

@@ -1,5 +1,5 @@
 import { command, type Invocation } from '../../command.js';
-import { parseFilled } from '../../command-line/option-values.js';
+import { parseFilled } from '../../command-line/options.js';
 import { addFile, type BulkReadOptions } from './options.js';
 
 export const declareBulkRead = command({

@@ -10,8 +10,12 @@ import { exitStatus } from '../../exit-status.js';
 import { printMessage } from '../../io.js';
 import { withProgress } from '../../output/progress.js';
 import { showData } from '../../output/terminal-text.js';
-import { connectTo } from '../../request/connect.js';
-import { describeProduction, listKeys, resolveDeployment } from '../../request/deployment.js';
+import {
+  connectTo,
+  describeProduction,
+  listKeys,
+  resolveDeployment,
+} from '../../request/deployment.js';
 import { confirmDoubts, warnOfDoubts } from '../../request/doubts.js';
 import { explainFailure } from '../../request/explain-failure.late.js';
 import { revealAdvice } from '../../request/preview.js';

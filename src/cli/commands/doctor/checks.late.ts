@@ -31,8 +31,12 @@ import {
   productionReach,
   reportOperation,
 } from '../../request/ask-platform.late.js';
-import { connectTo } from '../../request/connect.js';
-import { announceProduction, loadSigning, settingSources } from '../../request/deployment.js';
+import {
+  announceProduction,
+  connectTo,
+  loadSigning,
+  settingSources,
+} from '../../request/deployment.js';
 import {
   adviceOfAddress,
   adviceOfCertificate,

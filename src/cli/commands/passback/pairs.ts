@@ -1,6 +1,6 @@
 import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
 import { JsonNumber, specialUserInfoKeys } from '../../../core/contract/user-info.js';
-import { jsonValueOf } from '../../../core/support/json-value.js';
+import { jsonValueOf } from '../../../core/support/json.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { type Io, readNamedFile } from '../../io.js';
 import { warn } from '../../output/style.js';

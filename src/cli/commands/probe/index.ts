@@ -8,14 +8,23 @@ import { describeSystemError, isSystemError } from '../../../core/support/errors
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import type { ProbedUser } from '../../../lab/behavior/exchange.js';
 import { command, type Invocation } from '../../command.js';
-import { addText, parseDuration, parseFilled } from '../../command-line/option-values.js';
-import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
+import {
+  addConnectionOptions,
+  addText,
+  type ConnectionOptions,
+  parseDuration,
+  parseFilled,
+} from '../../command-line/options.js';
 import { printMessage, readText, writeStyled } from '../../io.js';
 import { withProgress } from '../../output/progress.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
-import { connectTo } from '../../request/connect.js';
-import { loadSigning, readSecretOf, resolveDeployment } from '../../request/deployment.js';
+import {
+  connectTo,
+  loadSigning,
+  readSecretOf,
+  resolveDeployment,
+} from '../../request/deployment.js';
 import type { ProbeResult } from './report.late.js';
 
 interface ProbeOptions extends ConnectionOptions {

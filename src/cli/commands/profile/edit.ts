@@ -33,8 +33,12 @@ import type { SigningRecipes } from '../../../core/signing/recipe.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { type CliContext, command, type Invocation } from '../../command.js';
-import { addText, parseRate } from '../../command-line/option-values.js';
-import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
+import {
+  addConnectionOptions,
+  addText,
+  type ConnectionOptions,
+  parseRate,
+} from '../../command-line/options.js';
 import { cutSpaceAround } from '../../command-line/space-around.js';
 import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';

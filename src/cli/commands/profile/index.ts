@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { refuseApiPath } from '../../../core/contract/base-url.js';
 import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
-import { checkFields } from '../../../core/contract/fields.js';
+import { checkFields } from '../../../core/contract/members.js';
 import { ownMembers, parsePlatform, refuseOwnMember } from '../../../core/platform/platform.js';
 import { cutIdentifiers, describeProfile, type Profile } from '../../../core/profiles/profile.js';
 import { exportProfile, parseProfile, sharedFields } from '../../../core/profiles/profile-json.js';

@@ -5,7 +5,7 @@ import { parseInfoNames, specialInfoNames } from '../../../core/contract/info-na
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { type CliContext, command, type Invocation } from '../../command.js';
 import { asksForShortHelp, listNames } from '../../command-line/help-layout.js';
-import { parseFilled } from '../../command-line/option-values.js';
+import { parseFilled } from '../../command-line/options.js';
 import { cutSpaceAround } from '../../command-line/space-around.js';
 import { readValue } from '../../io.js';
 import { profileOutline } from '../../profile-outline.js';

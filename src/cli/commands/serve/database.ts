@@ -5,7 +5,7 @@ import { Secret } from '../../../core/signing/secret.js';
 import { describeSystemError } from '../../../core/support/errors.js';
 import { createFolder, dataFolder } from '../../../core/support/folders.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
-import { parseSwitch } from '../../command-line/option-values.js';
+import { parseSwitch } from '../../command-line/options.js';
 import { type Io, readNamedFile } from '../../io.js';
 
 /** `--database` of `serve` and `admin`. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { exit } from 'node:process';
 import type { Writable } from 'node:stream';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import manifest from '../../../../package.json' with { type: 'json' };
@@ -14,7 +15,7 @@ import {
   parseFilled,
   parseRate,
   parseSwitch,
-} from '../../command-line/option-values.js';
+} from '../../command-line/options.js';
 import { type Io, printAdvice } from '../../io.js';
 import { readPlatform } from '../../request/deployment.js';
 import {
@@ -25,7 +26,6 @@ import {
   mayMigrate,
   namedDatabase,
 } from './database.js';
-import { endWhenUnhandled, logOptions } from './log.js';
 import {
   defaultHost,
   defaultPort,
@@ -79,7 +79,10 @@ function settings(): Option[] {
       'answer 42901 above this rate of requests of an app, or of refused requests of an address',
     ).argParser(parseRate),
     new Option('--platform <file>', 'platform file: answer as that platform does'),
-    ...logOptions(),
+    new Option('--log-format <format>', 'log format').choices(['pretty', 'json']).default('pretty'),
+    new Option('--log-level <level>', 'least important events to log')
+      .choices(['info', 'warn', 'error'])
+      .default('info'),
     new Option(
       '--admin-port <number>',
       'port for /livez, /readyz and /metrics (default: that of the service; metrics only for this machine)',
@@ -191,6 +194,17 @@ async function runServe(context: CliContext, flags: ServeOptions): Promise<void>
   } finally {
     await service.close();
   }
+}
+
+/**
+ * An error that nobody handles ends the program with status 1, as in Node.js, but after `report`
+ * has received its stack and `close` has ended.
+ */
+function endWhenUnhandled(report: (problem: string) => void, close: () => Promise<void>): void {
+  process.once('uncaughtException', (error) => {
+    report(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    void close().finally(() => exit(1));
+  });
 }
 
 /** The options of the command line, with those that variables set. */

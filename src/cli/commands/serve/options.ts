@@ -1,8 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { exclusiveFaults, type FaultSettings, sharesOf } from '../../../service/fault-settings.js';
 import type { LogLevel, ServiceOptions } from '../../../service/index.js';
-import { parseCount, parseDuration } from '../../command-line/option-values.js';
-import type { CommonOptions } from '../../command-line/options.js';
+import { type CommonOptions, parseCount, parseDuration } from '../../command-line/options.js';
 
 export const defaultHost = '127.0.0.1';
 export const defaultPort = 8787;

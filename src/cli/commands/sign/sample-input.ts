@@ -3,7 +3,7 @@ import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
 import type { Sample } from '../../../core/signing/request.js';
 import type { TakenSamples } from '../../../lab/samples/read-sample.js';
 import type { CliContext } from '../../command.js';
-import { parseCount } from '../../command-line/option-values.js';
+import { parseCount } from '../../command-line/options.js';
 import { inputName, parseJson, printMessage, readText } from '../../io.js';
 
 export interface SampleOptions {

@@ -1,7 +1,7 @@
 // Only "sign solve" loads it.
 
 import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
-import { isObject } from '../../../core/contract/fields.js';
+import { isObject } from '../../../core/contract/members.js';
 import { type SigningChoice, signaturesOf } from '../../../core/signing/app-signatures.js';
 import { paramOf, type Sample } from '../../../core/signing/request.js';
 import { UserInfoError } from '../../../core/support/errors.js';

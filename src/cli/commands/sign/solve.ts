@@ -1,6 +1,6 @@
 import type { Sample } from '../../../core/signing/request.js';
 import { command, type Invocation } from '../../command.js';
-import { addText, parseCount } from '../../command-line/option-values.js';
+import { addText, parseCount } from '../../command-line/options.js';
 import { readSignedInputs } from './sample-input.js';
 import type { SolveOptions } from './solve-samples.late.js';
 

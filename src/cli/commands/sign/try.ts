@@ -1,7 +1,6 @@
 import { Option } from 'commander';
 import { command, type Invocation } from '../../command.js';
-import { parseCount, parseRate } from '../../command-line/option-values.js';
-import { addConnectionOptions } from '../../command-line/options.js';
+import { addConnectionOptions, parseCount, parseRate } from '../../command-line/options.js';
 import type { TryOptions } from './try-rules.late.js';
 
 export const declareSignTry = command({

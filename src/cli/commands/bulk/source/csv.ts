@@ -4,8 +4,7 @@ import { InvalidInputError, quoteName } from '../../../../core/contract/errors.j
 import type { FlatValue } from '../../../../core/contract/user-info.js';
 import { type CellType, parseCell } from './columns.js';
 import { batchBytes, countBytes, type LineBlock, maxRowBytes } from './lines.js';
-import { reasonColumn, reasonNote } from './reason.js';
-import type { FileRow } from './rows.js';
+import { type FileRow, reasonColumn, reasonNote } from './rows.js';
 
 const quote = 0x22;
 const newline = 0x0a;

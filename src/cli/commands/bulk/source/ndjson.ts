@@ -1,7 +1,6 @@
 import { type FlatValue, parseFlatJson } from '../../../../core/contract/user-info.js';
 import { type LineBlock, splitLines } from './lines.js';
-import { reasonColumn, reasonNote } from './reason.js';
-import type { FileRow } from './rows.js';
+import { type FileRow, reasonColumn, reasonNote } from './rows.js';
 
 /** A flat JSON object. */
 export class NdjsonRow implements FileRow {

@@ -1,5 +1,14 @@
 import { parse } from 'lossless-json';
 
+/** The value of JSON text; `undefined` for text that is not JSON. */
+export function jsonValueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The first error of a JSON text, with its place, such as `invalid JSON at line 2, column 1`;
  * `null` if there is none. Unlike JSON.parse it finds duplicate keys, knows the place on every
