@@ -1,4 +1,10 @@
-import { type ChatPrefix, exchangeChatPrefix, neutralName } from './info-names.js';
+import {
+  type ChatPrefix,
+  exchangeChatPrefix,
+  type InfoNameOf,
+  infoNamesOf,
+  neutralName,
+} from './info-names.js';
 import { JsonNumber } from './user-info.js';
 import {
   basicInfoFields,
@@ -15,17 +21,13 @@ export interface AnyReadData {
   readonly [name: string]: unknown;
 }
 
-/** §4.1 shape rule 3: the keys of an object in `device_info`. */
-export const deviceInfoKeys = [
-  'device_token',
-  'brand',
-  'os',
-  'os_version',
-  'network',
-  'uuid',
-] as const;
-/** §4.1 shape rule 3: the keys of an object in `location_info`. */
-export const locationInfoKeys = ['country', 'province', 'city'] as const;
+/** §4.1 shape rule 3: the names whose values are lists, and the keys of an object in them. */
+export const deviceKeys: Readonly<
+  Record<InfoNameOf<'login_device_info'>, readonly (keyof LoginDevice)[]>
+> = {
+  device_info: ['device_token', 'brand', 'os', 'os_version', 'network', 'uuid'],
+  location_info: ['country', 'province', 'city'],
+};
 
 /** A platform's form of `data` (§4.1 leaves it open). */
 export interface AnswerShape {
@@ -118,9 +120,9 @@ function shownFields(
 
 /** The login devices, with the fields that the code authorizes. */
 function shownDevices({ record, allows }: View): readonly LoginDevice[] {
-  const locationFields: readonly string[] = locationInfoKeys;
+  const names = infoNamesOf('login_device_info').filter(allows);
   const fields = loginDeviceFields.filter((field) =>
-    allows(locationFields.includes(field) ? 'location_info' : 'device_info'),
+    names.some((name) => deviceKeys[name].includes(field)),
   );
   if (fields.length === 0) return [];
   return record.login_device_info.map((device) => deviceWith(fields, device));
@@ -133,7 +135,7 @@ function namedData(view: View, names: readonly string[]): AnyReadData {
   for (const requested of names) {
     const name = exchangeChatPrefix(requested, shape.chat_prefix);
     if (name === 'union_id') continue;
-    const keys = deviceNames.get(name);
+    const keys = keysOfName.get(name);
     if (keys !== undefined && allows(name)) {
       const devices = record.login_device_info.map((device) => deviceWith(keys, device));
       data.push([requested, devices.map((device) => JSON.stringify(device))]);
@@ -145,11 +147,9 @@ function namedData(view: View, names: readonly string[]): AnyReadData {
   return Object.fromEntries(data) as AnyReadData;
 }
 
-/** §4.1 shape rule 3: the names whose values are lists, and the keys of an object in them. */
-const deviceNames = new Map<string, readonly (keyof LoginDevice)[]>([
-  ['device_info', deviceInfoKeys],
-  ['location_info', locationInfoKeys],
-]);
+const keysOfName: ReadonlyMap<string, readonly (keyof LoginDevice)[]> = new Map(
+  Object.entries(deviceKeys),
+);
 
 const absentValues = { omit: undefined, null: null, empty: '' } as const;
 

@@ -1,21 +1,67 @@
 import { InvalidInputError, quoteName } from './errors.js';
 import { textFault } from './unsafe-text.js';
 
+/** The facts of a name of `info_name` with a special meaning (§4.1). */
+interface InfoNameFacts {
+  readonly meaning: string;
+  /**
+   * The part of a record that has its value: `basic_info`, the record itself, or the login devices,
+   * with some of their fields.
+   */
+  readonly part: 'basic_info' | 'record' | 'login_device_info';
+  /**
+   * Whether its value is personal data, which no log shows. Of a login device, each field says so
+   * for itself.
+   */
+  readonly isPersonal: boolean;
+}
+
 const special = {
-  mobile: 'Mobile phone number',
-  mobile_district_code: 'International dialling code of the mobile number',
-  chat_open_id: 'Open ID on the chat platform',
-  chat_union_id: 'Union ID on the chat platform',
-  chat_avatar: 'Chat-platform avatar',
-  chat_nickname: 'Chat-platform nickname',
-  chat_sex: 'Chat-platform sex',
-  id_card: 'Identity-card number',
-  device_info: 'Login device information',
-  location_info: 'Login location information',
-} as const;
+  mobile: { meaning: 'Mobile phone number', part: 'basic_info', isPersonal: true },
+  mobile_district_code: {
+    meaning: 'International dialling code of the mobile number',
+    part: 'record',
+    isPersonal: false,
+  },
+  chat_open_id: { meaning: 'Open ID on the chat platform', part: 'basic_info', isPersonal: true },
+  chat_union_id: { meaning: 'Union ID on the chat platform', part: 'basic_info', isPersonal: true },
+  chat_avatar: { meaning: 'Chat-platform avatar', part: 'basic_info', isPersonal: true },
+  chat_nickname: { meaning: 'Chat-platform nickname', part: 'basic_info', isPersonal: true },
+  chat_sex: { meaning: 'Chat-platform sex', part: 'basic_info', isPersonal: false },
+  id_card: { meaning: 'Identity-card number', part: 'basic_info', isPersonal: true },
+  device_info: {
+    meaning: 'Login device information',
+    part: 'login_device_info',
+    isPersonal: false,
+  },
+  location_info: {
+    meaning: 'Login location information',
+    part: 'login_device_info',
+    isPersonal: false,
+  },
+} as const satisfies Readonly<Record<string, InfoNameFacts>>;
 
 /** A neutral name of `info_name` with a special meaning (§4.1). */
 export type SpecialInfoName = keyof typeof special;
+
+/** The special names whose value is in this part of a record. */
+export type InfoNameOf<Part extends InfoNameFacts['part']> = {
+  [Name in SpecialInfoName]: (typeof special)[Name]['part'] extends Part ? Name : never;
+}[SpecialInfoName];
+
+const specialNames = Object.keys(special) as SpecialInfoName[];
+
+/** The special names whose value is in this part of a record, in the order of §4.1. */
+export function infoNamesOf<Part extends InfoNameFacts['part']>(
+  part: Part,
+): readonly InfoNameOf<Part>[] {
+  return specialNames.filter((name): name is InfoNameOf<Part> => special[name].part === part);
+}
+
+/** The special names whose values are personal data. */
+export const personalInfoNames: readonly SpecialInfoName[] = specialNames.filter(
+  (name) => special[name].isPersonal,
+);
 
 /** A prefix of the names of the chat platform. */
 export type ChatPrefix = `${string}_`;
@@ -27,12 +73,17 @@ export const neutralChatPrefix = 'chat_';
 export const chatPrefixForm = /^[A-Za-z][A-Za-z0-9]{0,30}_$/;
 
 /** Names after the prefix (§2.2). */
-const chatNames = Object.keys(special)
+const chatNames = specialNames
   .filter((name) => name.startsWith(neutralChatPrefix))
-  .map((name) => name.slice(neutralChatPrefix.length));
+  .map(withoutChatPrefix);
 
 /** A name of the chat platform with any prefix. */
 const anyChatName = new RegExp(`^[A-Za-z][A-Za-z0-9]{0,30}_(${chatNames.join('|')})$`);
+
+/** A neutral name without the prefix of the names of the chat platform. */
+export function withoutChatPrefix(name: string): string {
+  return name.startsWith(neutralChatPrefix) ? name.slice(neutralChatPrefix.length) : name;
+}
 
 /** The neutral name of a name of the chat platform with any prefix; other names as they are. */
 export function neutralName(name: string): string {
@@ -59,9 +110,8 @@ function isChatName(name: string, prefix: ChatPrefix): boolean {
 export function specialInfoNames(
   prefix: ChatPrefix = neutralChatPrefix,
 ): Readonly<Record<string, string>> {
-  const entries = Object.entries(special);
   return Object.fromEntries(
-    entries.map(([name, meaning]) => [exchangeChatPrefix(name, prefix), meaning]),
+    specialNames.map((name) => [exchangeChatPrefix(name, prefix), special[name].meaning]),
   );
 }
 

@@ -1,7 +1,9 @@
 import { jsonValueOf } from '../support/json.js';
 import { InvalidInputError } from './errors.js';
+import { personalInfoNames, type SpecialInfoName, withoutChatPrefix } from './info-names.js';
 import { jsonTokens } from './json-tokens.js';
-import { formatFlatJson, parseUserInfo } from './user-info.js';
+import { formatFlatJson, parseUserInfo, type SpecialUserInfoKey } from './user-info.js';
+import type { LoginDevice } from './user-record.js';
 
 /** The form of names of parameters, keys and paths, which values in the wrong place do not have. */
 const plainName = /^[A-Za-z_~][\w.~-]{0,39}$/;
@@ -43,21 +45,40 @@ export function maskPath(path: string): string {
   return segments.map((segment) => segment && maskName(segment)).join('/');
 }
 
-/** Names whose values are personal data, masked wherever they would be logged. */
-const personalNames: readonly string[] = ['mobile', 'id_card', 'device_token', 'uuid', 'gps'];
+/** A field of a login device (§2.3) or a key of a passback (§4.2) that is no info name. */
+type OtherName = Exclude<keyof LoginDevice | SpecialUserInfoKey, SpecialInfoName>;
 
-/** The same of the chat platform, whose prefix a deployment chooses. */
-const personalChatNames: readonly string[] = ['union_id', 'open_id', 'nickname', 'avatar'];
+/** Whether values of these names are personal data. */
+const otherNames: Readonly<Record<OtherName, boolean>> = {
+  brand: false,
+  os: false,
+  os_version: false,
+  network: false,
+  device_token: true,
+  uuid: true,
+  country: false,
+  province: false,
+  city: false,
+  gps: true,
+};
+
+/** Names whose values are personal data, masked wherever they would be logged. */
+const personalNames: ReadonlySet<string> = new Set([
+  ...personalInfoNames,
+  ...(Object.keys(otherNames) as OtherName[]).filter((name) => otherNames[name]),
+]);
+
+/** The same with any prefix: that of a tenant, or that of the chat platform (§2.2). */
+const anyPersonalName = new RegExp(
+  `_(?:${Array.from(personalNames, withoutChatPrefix).join('|')})$`,
+);
 
 /**
  * Whether values of this name are personal data, also with a tenant's prefix, such as
  * `acme_mobile`.
  */
 export function isPersonalName(name: string): boolean {
-  return (
-    personalNames.includes(name) ||
-    [...personalNames, ...personalChatNames].some((personal) => name.endsWith(`_${personal}`))
-  );
+  return personalNames.has(name) || anyPersonalName.test(name);
 }
 
 /**
@@ -69,13 +90,22 @@ export function maskText(text: string): string {
   return `${characters.slice(0, 3).join('')}****${characters.slice(-4).join('')}`;
 }
 
+/** Parameters of a request that no text shows, besides those with the name of personal data. */
+const hiddenParameters: ReadonlySet<string> = new Set(['code', 'sign', 'app_sign', 'user_info']);
+
+/** An address of electronic mail. The limit keeps the search linear in a long text. */
+const mailAddress = /[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+/g;
+
 /**
- * Masks what may be personal in a text without structure: long numbers, and the parameters of a
- * request's URL.
+ * Masks what may be personal in a text without structure: long numbers, addresses of electronic
+ * mail, and the parameters of a request's URL.
  */
 export function maskWords(text: string): string {
   return text
-    .replace(/\b(code|sign|app_sign|user_info)=[^&\s"'<>]+/g, '$1=****')
+    .replace(/\b(\w+)=[^&\s"'<>]+/g, (pair, name: string) =>
+      hiddenParameters.has(name) || isPersonalName(name) ? `${name}=****` : pair,
+    )
+    .replace(mailAddress, '****')
     .replace(/\d{6,}/g, (digits) => maskText(digits));
 }
 

@@ -1,8 +1,8 @@
 import { withoutUndefined } from '../support/without-undefined.js';
-import { type AnswerShape, deviceInfoKeys, locationInfoKeys } from './answer-data.js';
+import { type AnswerShape, deviceKeys } from './answer-data.js';
 import { type Endpoint, endpoints, formContentType, hasForm, type Parameter } from './endpoints.js';
 import { refusalData } from './envelope.js';
-import { exchangeChatPrefix, specialInfoNames } from './info-names.js';
+import { exchangeChatPrefix, infoNamesOf, specialInfoNames } from './info-names.js';
 import { signLength } from './limits.js';
 import { isObject } from './members.js';
 import template from './openapi.json' with { type: 'json' };
@@ -293,8 +293,12 @@ function openApiSchemas(platform: DescribedPlatform): Readonly<Record<string, Js
       properties: {
         ...NamedPieces.properties,
         ...described(Object.keys(specialInfoNames()), value),
-        device_info: encodedObjects(deviceInfoKeys, meanings.device_info, platform),
-        location_info: encodedObjects(locationInfoKeys, meanings.location_info, platform),
+        ...Object.fromEntries(
+          infoNamesOf('login_device_info').map((name) => [
+            name,
+            encodedObjects(deviceKeys[name], meanings[name], platform),
+          ]),
+        ),
       },
     },
     BasicInfo: { ...BasicInfo, properties: described(basicInfoFields, value) },

@@ -1,7 +1,13 @@
 import { jsonValueOf } from '../support/json.js';
 import type { AnswerShape } from './answer-data.js';
 import { quoteName } from './errors.js';
-import { exchangeChatPrefix, type SpecialInfoName, specialInfoNames } from './info-names.js';
+import {
+  exchangeChatPrefix,
+  type InfoNameOf,
+  infoNamesOf,
+  type SpecialInfoName,
+  specialInfoNames,
+} from './info-names.js';
 import { isObject, kindOf } from './members.js';
 import type { BasicInfo, LoginDevice } from './user-record.js';
 
@@ -59,9 +65,7 @@ type OfPlatform<Name> = Name extends `chat_${infer Rest}` ? `${OwnPrefix}${Rest}
  * JSON-encoded objects (shape rule 3).
  */
 export type SpecialInfo = {
-  readonly [Name in SpecialInfoName as OfPlatform<Name>]: Name extends
-    | 'device_info'
-    | 'location_info'
+  readonly [Name in SpecialInfoName as OfPlatform<Name>]: Name extends InfoNameOf<'login_device_info'>
     ? readonly string[]
     : string;
 };
@@ -183,8 +187,10 @@ const dataTypes: ReadonlyMap<string, SpecType> = new Map<string, SpecType>([
   ['basic_info', { name: 'an object', read: asFields }],
   ['extension_info', { name: 'an object', read: asObject }],
   ['login_device_info', { name: 'an array', item: 'an object', read: asDevices }],
-  ['device_info', { name: 'an array', item: 'text', read: asTexts }],
-  ['location_info', { name: 'an array', item: 'text', read: asTexts }],
+  ...infoNamesOf('login_device_info').map((name): [string, SpecType] => [
+    name,
+    { name: 'an array', item: 'text', read: asTexts },
+  ]),
 ]);
 
 const specialNames = Object.keys(specialInfoNames());

@@ -144,13 +144,16 @@ const reserved = ['union_id', 'channel'] as const;
 export const reservedKeys: readonly string[] = reserved;
 
 /** §4.2 rule 4: the keys with a special meaning, and what they mean. */
-export const specialUserInfoKeys: Readonly<Record<string, string>> = {
+export const specialUserInfoKeys = {
   mobile: 'Mobile phone number',
   mobile_district_code: 'International dialling code of the mobile number',
   id_card: 'Identity-card number',
   device_token: 'Push-notification token',
   gps: 'Longitude and latitude',
-};
+} as const;
+
+/** A key with a special meaning (§4.2 rule 4). */
+export type SpecialUserInfoKey = keyof typeof specialUserInfoKeys;
 
 /**
  * Parses a `user_info` text (§4.2 rule 3).

@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json';
 import { withoutUndefined } from '../support/without-undefined.js';
 import { InvalidInputError, quoteName } from './errors.js';
-import { neutralName } from './info-names.js';
+import { type InfoNameOf, infoNamesOf, neutralName } from './info-names.js';
 import { maxRecordBytes, maxRecordKeys } from './limits.js';
 import { areTexts, checkFields, isObject } from './members.js';
 import { resultCode } from './result-codes.js';
@@ -9,15 +9,7 @@ import { textFault } from './unsafe-text.js';
 import { JsonNumber, type UserInfoEntries } from './user-info.js';
 
 /** §2.2: the fields of `basic_info`. */
-export const basicInfoFields = [
-  'id_card',
-  'chat_avatar',
-  'chat_union_id',
-  'chat_open_id',
-  'mobile',
-  'chat_nickname',
-  'chat_sex',
-] as const;
+export const basicInfoFields = infoNamesOf('basic_info');
 
 /** §2.3: the fields of a login device. */
 export const loginDeviceFields = [
@@ -33,7 +25,9 @@ export const loginDeviceFields = [
 ] as const;
 
 /** Fields that §4 names, but not §2: kept next to `basic_info`. */
-const ownFields = ['mobile_district_code', 'gps'] as const;
+const ownFields = [...infoNamesOf('record'), 'gps'] as const;
+
+type OwnField = (typeof ownFields)[number];
 
 /**
  * Where a value is kept: in `basic_info`, next to it, in the first login device, or in
@@ -50,7 +44,7 @@ const partOfName: ReadonlyMap<string, Exclude<RecordPart, 'extension'>> = new Ma
 ]);
 
 /** §2.2. Unknown fields are absent. */
-export type BasicInfo = { readonly [Field in (typeof basicInfoFields)[number]]?: string };
+export type BasicInfo = { readonly [Field in InfoNameOf<'basic_info'>]?: string };
 
 /** §2.3. Unknown fields are absent. */
 export type LoginDevice = { readonly [Field in (typeof loginDeviceFields)[number]]?: string };
@@ -187,9 +181,10 @@ type Fields = Readonly<Record<string, string>>;
 /** The values of a record by its parts; of its devices, those of the first. */
 export function fieldsOf(record: UserRecord): Readonly<Record<RecordPart, Fields>> {
   const { basic_info, extension_info, login_device_info, mobile_district_code, gps } = record;
+  const own: Readonly<Record<OwnField, string | undefined>> = { mobile_district_code, gps };
   return {
     basic: basic_info as Fields,
-    own: withoutUndefined({ mobile_district_code, gps }),
+    own: withoutUndefined(own),
     device: (login_device_info[0] ?? {}) as Fields,
     extension: extension_info,
   };

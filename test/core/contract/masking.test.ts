@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { specialInfoNames } from '../../../src/core/contract/info-names.js';
+import { personalInfoNames, withoutChatPrefix } from '../../../src/core/contract/info-names.js';
 import { membersIn } from '../../../src/core/contract/json-tokens.js';
-import { isPersonalName, maskJson, maskText } from '../../../src/core/contract/masking.js';
+import {
+  isPersonalName,
+  maskJson,
+  maskParameter,
+  maskText,
+  maskWords,
+} from '../../../src/core/contract/masking.js';
 
 const mask = (json: string) => maskJson(json, isPersonalName);
 
@@ -82,8 +88,16 @@ describe('membersIn', () => {
   });
 });
 
-it('each special name is masked as personal data, or is known not to be any', () => {
-  const notPersonal = ['mobile_district_code', 'chat_sex', 'device_info', 'location_info'];
-  const names = Object.keys(specialInfoNames()).filter((name) => !isPersonalName(name));
-  expect(names).toEqual(notPersonal);
+it('an address of electronic mail is masked in a text', () => {
+  expect(maskWords('no user jo.doe+x@mail.acme.com, ask @ops')).toBe('no user ****, ask @ops');
+});
+
+describe('the value of an info name that is personal data', () => {
+  it.each(personalInfoNames)('%s is masked in JSON, in a URL and in the form', (name) => {
+    for (const key of [name, `acme_${withoutChatPrefix(name)}`]) {
+      expect(mask(`{"${key}":"x"}`)).toBe(`{"${key}":"****"}`);
+      expect(maskWords(`GET /?${key}=x&scope=y`)).toBe(`GET /?${key}=****&scope=y`);
+      expect(maskParameter(key, 'x')).toBe('****');
+    }
+  });
 });
