@@ -211,6 +211,8 @@ export function applyPassback(
   };
   for (const [key, value] of userInfo) {
     const fields = changed[partOfName.get(key) ?? 'extension'];
+    // A value from before the name was special would come back.
+    if (fields !== changed.extension) changed.extension.delete(key);
     if (value === null) fields.delete(key);
     else fields.set(key, String(value));
     const isLiteral = value instanceof JsonNumber || typeof value === 'boolean';

@@ -133,6 +133,14 @@ describe('what a passback writes', () => {
     expect(emptied).toEqual(nobody);
   });
 
+  it('removes a value of before its name was special', () => {
+    const old = { ...nobody, extension_info: { mobile: '1', x: 'y' } };
+    expect(applyPassback(old, parseUserInfo('{"mobile":null}'), 'text')).toEqual({
+      ...nobody,
+      extension_info: { x: 'y' },
+    });
+  });
+
   it('keeps the other devices of a user when the first loses its token, and with it its last value', () => {
     const others = [{ brand: 'B', device_token: 't2' }, { brand: 'C' }];
     const withToken = { ...nobody, login_device_info: [{ device_token: 't1' }, ...others] };
