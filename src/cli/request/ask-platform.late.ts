@@ -137,6 +137,7 @@ export const stopWords: Readonly<Record<StopReason, string>> = {
   'requests used up': 'the requests were used up',
   throttled: 'the platform throttles',
   'other answer': 'the platform answers otherwise than at the start',
+  'no envelope': 'the answer is no envelope',
 };
 
 /** What was not seen, or cannot be, of an operation whose signature was accepted. */

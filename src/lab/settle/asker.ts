@@ -23,7 +23,7 @@ export interface Reply {
 }
 
 /** Why no further request is sent. */
-export type StopReason = 'requests used up' | 'throttled' | 'other answer';
+export type StopReason = 'requests used up' | 'throttled' | 'other answer' | 'no envelope';
 
 /** No further request is sent. */
 export class StoppedAsking extends Error {

@@ -131,6 +131,11 @@ class SearchByAsking {
   /** Learns the answer to wrong signatures. */
   async #begin(): Promise<void> {
     const first = await this.#ask({ app_sign: wrong, sign: wrong });
+    // Every answer of the contract is an envelope (§1): this is another service.
+    if (first.code === null) {
+      this.#refusal = first;
+      throw new StoppedAsking('no envelope', first);
+    }
     const second = await this.#ask({ app_sign: wrong, sign: wrong });
     if (!this.#asker.isAlike(first, second)) this.#asker.comparesTexts = false;
     if (!this.#asker.isAlike(first, second)) throw new StoppedAsking('other answer', second);

@@ -91,6 +91,7 @@ export async function askAndSave(
     throw error;
   });
   await client.close();
+  if (asked.search.ended === 'no envelope') throw noEnvelope(asked.search);
   const rules = rulesOf(asked);
   await print(isTable ? tableOf(asked, rules) : recordOf(asked, rules));
   await saveNewRules(invocation, asked, rules, present);
@@ -206,6 +207,13 @@ function notFound({ search, requests }: Asked, solve: string, goOn: string): Che
   return new CheckFailedError(whatIsMissing(search, requests), {
     hint: hints.join('\n'),
     commands,
+  });
+}
+
+function noEnvelope({ last }: Search): CheckFailedError {
+  const answer = describeReply(last);
+  return new CheckFailedError(`the answer is no envelope: ${answer}`, {
+    hint: (last && adviceOfAddress(last.httpStatus)) ?? 'Check the base URL.',
   });
 }
 

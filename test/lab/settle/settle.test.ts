@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { Machine } from '../support/cli.js';
+import { Machine } from '../../support/cli.js';
 import { type SignedPlatform, startPlatform } from './signed-platform.js';
 
 const machine = new Machine();
@@ -216,6 +219,28 @@ describe('sign try', () => {
     expect(done.stderr).toMatch(/Stopped: the platform answers otherwise than at the start/);
     expect(done.stderr).toMatch(/userinfo sign try -p shop --save shop --skip \d+/);
     expect((await harmless(platform)).length).toBeLessThan(20);
+  });
+
+  it('stops at the first answer that is no envelope: the address is that of another service', async () => {
+    let requests = 0;
+    const site = createServer((_, answer) => {
+      requests += 1;
+      answer.writeHead(404).end('<title>Not found</title>');
+    }).listen(0, '127.0.0.1');
+    await once(site, 'listening');
+    const { port } = site.address() as AddressInfo;
+    await using platform = await startPlatform(1, simple);
+    await add(platform);
+    const done = await attempt(platform, '--yes', '--base-url', `http://127.0.0.1:${port}`);
+    site.close();
+    expect(done).toMatchObject({
+      status: 4,
+      stdout: '',
+      stderr:
+        'error: the answer is no envelope: HTTP 404\n' +
+        'Check the base URL first: its path may lack a part, such as /gw.\n',
+    });
+    expect(requests).toBe(1);
   });
 
   it('sends nothing to production, or without consent', async () => {

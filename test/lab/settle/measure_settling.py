@@ -18,7 +18,7 @@ import urllib.request
 import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
-PROGRAM = HERE.parent.parent / 'bin' / 'userinfo.cjs'
+PROGRAM = HERE.parents[2] / 'bin' / 'userinfo.cjs'
 NODE = []
 WAYS = {
     'read': 'one read, without the platform',
