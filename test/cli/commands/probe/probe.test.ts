@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { parsePlatform } from '../../../src/core/platform/platform.js';
-import { deploymentVariables } from '../../support/cli.js';
+import { parsePlatform } from '../../../../src/core/platform/platform.js';
 import {
   type Instead,
   keys,
@@ -12,7 +11,8 @@ import {
   secret,
   signed,
   signing,
-} from './php-platform.js';
+} from '../../../lab/behavior/php-platform.js';
+import { deploymentVariables } from '../../../support/cli.js';
 
 /** What the operator of that platform would write down. */
 const operatorsFile = {
