@@ -12,13 +12,13 @@ import {
   specialNamesOf,
   warnOfDoubts,
 } from '../../request/doubts.js';
+import { rowsFileDoubts } from '../../request/file-argument.js';
 import { warnOfKeys } from '../passback/pairs.js';
 import { ColumnDoubts } from './column-doubts.js';
 import { type RefusedFiles, RefusedRows } from './files/refused-rows.js';
 import { formatRows } from './row-count.js';
 import { noRows } from './row-errors.js';
 import type { BulkRun } from './row-source.js';
-import { rowsFileDoubts } from './rows-file.js';
 import { formatCommandFor, formatOthersCommand } from './run-command.js';
 import { type InputDigest, preflight } from './source/checked-input.js';
 import { RunInputError } from './source/input.js';

@@ -16,8 +16,8 @@ import { parseFilled } from '../../command-line/options.js';
 import { inputName, parseJson, readText } from '../../io.js';
 import { callService } from '../../request/call-service.js';
 import { requestDoubts } from '../../request/doubts.js';
+import { isRowsName, rowsFileError } from '../../request/file-argument.js';
 import { addRequestOptions, type RequestOptions } from '../../request/preview.js';
-import { isRowsName, rowsFileError } from '../bulk/rows-file.js';
 import { parsePairs, warnOfKeys } from './pairs.js';
 
 interface PassbackOptions extends RequestOptions {

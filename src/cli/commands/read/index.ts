@@ -11,8 +11,8 @@ import { readValue } from '../../io.js';
 import { profileOutline } from '../../profile-outline.js';
 import { callService } from '../../request/call-service.js';
 import { nameDoubts, requestDoubts, specialNamesOf } from '../../request/doubts.js';
+import { rowsFileDoubts } from '../../request/file-argument.js';
 import { addRequestOptions, type RequestOptions } from '../../request/preview.js';
-import { rowsFileDoubts } from '../bulk/rows-file.js';
 
 interface ReadOptions extends RequestOptions {
   readonly scope?: string;

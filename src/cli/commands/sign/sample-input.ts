@@ -5,6 +5,7 @@ import type { TakenSamples } from '../../../lab/samples/read-sample.js';
 import type { CliContext } from '../../command.js';
 import { parseCount } from '../../command-line/options.js';
 import { inputName, parseJson, printMessage, readText } from '../../io.js';
+import { requestFileError } from '../../request/file-argument.js';
 
 export interface SampleOptions {
   /** Path of a file; `-` for standard input. */
@@ -40,8 +41,9 @@ export async function readSampleInputs(
   if (argument !== undefined && sample !== undefined) {
     throw new InvalidInputError('a request and --sample are both given: use one of them');
   }
-  const { text, name } = await readInput(context, argument, sample);
-  const { samples: all, taken, refused } = await readOrExplain(text, name, { pick });
+  const input = await readInput(context, argument, sample);
+  const { name } = input;
+  const { samples: all, taken, refused } = await readOrExplain(input, context.args, { pick });
   const samples = accepted ? all.filter((request) => !refused.has(request)) : all;
   const isRefused = samples.length < all.length;
   const someAreEnough = pick === 'all' && samples.length > 0;
@@ -62,6 +64,8 @@ interface InputText {
   readonly text: string;
   /** A noun for it in an error, such as the name of its file. */
   readonly name: string;
+  /** Whether it is that argument of the command line, and no file. */
+  readonly isArgument: boolean;
 }
 
 /** @throws InvalidInputError where there is neither an argument nor a file */
@@ -73,10 +77,11 @@ async function readInput(
   const file = argument === '-' ? argument : sample;
   if (file !== undefined) {
     const what = 'a request (URL, curl command, HAR, HTTP text, line of a log, …)';
-    return { text: await readText(context, file, what), name: inputName(file) };
+    const text = await readText(context, file, what);
+    return { text, name: inputName(file), isArgument: false };
   }
   if (argument === undefined) throw noRequest();
-  return { text: argument, name: 'the request' };
+  return { text: argument, name: 'the request', isArgument: true };
 }
 
 function noRequest(): InvalidInputError {
@@ -86,12 +91,12 @@ function noRequest(): InvalidInputError {
 }
 
 /**
- * @throws InvalidInputError with the place of the error in a text that is meant to be JSON,
- * SampleError
+ * @throws InvalidInputError with the place of the error in a text that is meant to be JSON, and for
+ * an argument that is the path of a file; SampleError
  */
 async function readOrExplain(
-  text: string,
-  name: string,
+  { text, name, isArgument }: InputText,
+  args: readonly string[],
   options: SampleOptions,
 ): Promise<TakenSamples> {
   const [{ readSamples }, { SampleError }] = await Promise.all([
@@ -101,7 +106,10 @@ async function readOrExplain(
   try {
     return readSamples(text, options);
   } catch (error) {
-    if (error instanceof SampleError && /^\s*[{[]/.test(text)) parseJson(text, name);
+    if (!(error instanceof SampleError)) throw error;
+    const fileError = isArgument ? requestFileError(text, args) : undefined;
+    if (fileError !== undefined) throw fileError;
+    if (/^\s*[{[]/.test(text)) parseJson(text, name);
     throw error;
   }
 }

@@ -317,6 +317,19 @@ describe('sign verify', () => {
   });
 });
 
+it.each(['verify', 'explain', 'solve'])(
+  'sign %s of the path of a file names the command that reads it',
+  async (name) => {
+    file('captured.txt', 'https://e.com?a=1&sign=1');
+    const done = await machine.run(['sign', name, 'captured.txt', ...local]);
+    expect(done).toMatchObject({ status: 2, stdout: '' });
+    expect(done.stderr).toBe(
+      'error: "captured.txt" is a file, not a request\nTo take the request from it:\n' +
+        `  userinfo sign ${name} --sample captured.txt ${local.join(' ')}\n`,
+    );
+  },
+);
+
 describe('sign export', () => {
   const run = (...args: string[]) => machine.run(['sign', 'export', ...args]);
 
