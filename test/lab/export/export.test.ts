@@ -89,12 +89,15 @@ const allDigests = (language: LanguageName) => {
 const exportedRecipe = anyRecipe.map(
   (recipe): Recipe => ({ ...recipe, params: { ...recipe.params, from: 'both' } }),
 );
-/** Random recipes that a language can write. */
-const randomFor = (language: LanguageName) => {
-  const lacking = algorithms.filter((name) => !digestsOf(language).includes(name));
-  const isFor = (recipe: Recipe) => !lacking.some((name) => JSON.stringify(recipe).includes(name));
-  return fc.sample(exportedRecipe.filter(isFor), count);
+/** Whether a language has the digests of a recipe. */
+const isFor = (language: LanguageName) => {
+  const own = digestsOf(language);
+  const lacking = algorithms.filter((name) => !own.includes(name));
+  return (recipe: Recipe) => !lacking.some((name) => JSON.stringify(recipe).includes(name));
 };
+/** Random recipes that a language can write. */
+const randomFor = (language: LanguageName, recipes = count) =>
+  fc.sample(exportedRecipe.filter(isFor(language)), recipes);
 /** A list of names that has one twice: its last place counts. */
 const repeated: Rule = {
   recipe: parseRecipe({ message: ['$params'], params: { order: ['a', 'b', 'a'] }, steps: ['md5'] }),
@@ -264,7 +267,7 @@ function helperRules(language: LanguageName, given: readonly Rule[]): Rule[] {
     return parts.filter((part) => unused.delete(part)).length > 0;
   };
   for (const { recipe } of given) isNew(recipe);
-  return fc.sample(exportedRecipe, 200).filter(isNew).map(withRandomCalls);
+  return randomFor(language, 200).filter(isNew).map(withRandomCalls);
 }
 
 /** Their texts are UTF-8, which holds no half of a character. */
