@@ -1,19 +1,16 @@
-import { readData } from '../../core/contract/answer-data.js';
-import type { Endpoint, OperationName } from '../../core/contract/endpoints.js';
+import type { Endpoint } from '../../core/contract/endpoints.js';
 import { UserInfoError } from '../../core/contract/errors.js';
-import { exchangeChatPrefix, splitInfoNames } from '../../core/contract/info-names.js';
-import { maxPassbackKeys } from '../../core/contract/limits.js';
 import { type Parameters, parameterText } from '../../core/contract/parameters.js';
-import { checkPassback } from '../../core/contract/passback.js';
 import { resultCode } from '../../core/contract/result-codes.js';
-import { hasNeedlessEscapes, parseUserInfo } from '../../core/contract/user-info.js';
-import { applyPassback, checkRecordSize } from '../../core/contract/user-record.js';
+import { hasNeedlessEscapes } from '../../core/contract/user-info.js';
 import { randomHex } from '../administration/admin-context.js';
 import type { ServiceContext } from '../context.js';
+import { StoreUnavailableError } from '../database/errors.js';
 import type { App, Obstacle } from '../store/apps.js';
-import type { PassbackRequest } from '../store/operations.js';
+import { RequestStore } from '../store/request-store.js';
 import { authenticate } from './authenticate.js';
 import type { HttpExchange } from './exchange.js';
+import { type CheckedRequest, type OperationResult, operations } from './operations.js';
 import { ParsedRequest, type ReceivedRequest } from './received-request.js';
 import { RefusedError } from './refusal.js';
 import type { Responder } from './responder.js';
@@ -39,9 +36,12 @@ export async function handle(
     // Its client is gone.
     if (exchange.request.socket.destroyed) return;
     admit(app, parameters, context);
-    const carryOut = operations[endpoint.operation];
+    const operation = operations[endpoint.operation];
+    const checkedRequest = () => operation(parameters, context.settings.platform);
     for (;;) {
-      const data = await carryOut({ exchange, parameters, app, context, deadline });
+      const random = randomOf(parameters, context);
+      const store = new RequestStore(context.store, { app, random, deadline });
+      const data = await carryOut(checkedRequest, exchange, store);
       if (data === 'random used') throw new RefusedError(resultCode.randomReplayed);
       if (data !== 'app changed') {
         responder.sendData(exchange, data);
@@ -96,98 +96,43 @@ function admit(
   }
 }
 
-/** Size of what stands for a random, and of the ID of a user that a passback creates. */
-const idBytes = 16;
-
-/** A request of an authenticated app. */
-interface AdmittedRequest {
-  readonly exchange: HttpExchange;
-  readonly parameters: Parameters;
-  readonly app: App;
-  readonly context: ServiceContext;
-  /** When it has to be answered, by `performance.now()`. */
-  readonly deadline: number;
-}
-
-/** Carries out a request, notes its user, and returns `data` of the answer. */
-type Operation = (request: AdmittedRequest) => Promise<object | Obstacle>;
-
-/**
- * §4.1.
- *
- * @throws RefusedError (40106)
- */
-const read: Operation = async ({ exchange, parameters, app, context, deadline }) => {
-  const result = await context.store.readUser({
-    app,
-    random: randomOf(parameters, context),
-    code: parameterText(parameters, 'code'),
-    deadline,
-  });
-  if (typeof result === 'string') return result;
-  const { record, infoNames, unionId } = result;
-  if (unionId !== null) exchange.user = { by: 'union_id', unionId };
-  if (record === null) throw new RefusedError(resultCode.codeNotValid);
-  const infoName = parameterText(parameters, 'info_name');
-  const names = infoName === '' ? null : splitInfoNames(infoName);
-  return readData(record, names, infoNames, context.settings.platform);
-};
+/** Size of what stands for a random, in bytes. */
+const randomBytes = 16;
 
 /** The random that a request uses up: one of its own where the platform allows a random twice. */
-function randomOf(parameters: Parameters, context: ServiceContext): string {
-  const { replay } = context.settings.platform;
-  return replay === 'allow' ? randomHex(idBytes) : parameterText(parameters, 'random');
+function randomOf(parameters: Parameters, { settings }: ServiceContext): string {
+  const { replay } = settings.platform;
+  return replay === 'allow' ? randomHex(randomBytes) : parameterText(parameters, 'random');
 }
 
 /**
- * §4.2.
+ * Carries out a request, and notes its user. The request uses up its random (§5.4) whatever its
+ * result: refused ones, too. `store` is of this request.
  *
- * @throws InvalidInputError (40003 to 40006, 41301)
- * @throws RefusedError (40401, 40901)
+ * @throws InvalidInputError or RefusedError
  */
-const passback: Operation = async ({ exchange, parameters, app, context, deadline }) => {
-  const { store } = context;
-  const { values, chat_prefix, unknown_user } = context.settings.platform;
-  const random = randomOf(parameters, context);
-  let checked: CheckedPassback;
-  try {
-    checked = checkedPassback(parameters);
-  } catch (error) {
-    // A refused request uses up its random.
-    const obstacle = await store.write(({ apps }) => apps.useRandom(app, random), deadline);
-    if (obstacle !== null) return obstacle;
-    throw error;
-  }
-  const { user } = checked;
-  exchange.user = user;
-  const storedName = (name: string) => exchangeChatPrefix(name, chat_prefix);
-  const userInfo = new Map([...checked.userInfo].map(([key, value]) => [storedName(key), value]));
-  const request: PassbackRequest = {
-    app,
-    random,
-    deadline,
-    user: user.by === 'union_id' ? user : { ...user, name: storedName(user.name) },
-    change: (record) => checkRecordSize(applyPassback(record, userInfo, values)),
+async function carryOut(
+  checkedRequest: () => CheckedRequest,
+  exchange: HttpExchange,
+  store: RequestStore,
+): Promise<object | Obstacle> {
+  const noteUser = ({ user }: CheckedRequest | OperationResult) => {
+    if (user !== null) exchange.user = user;
   };
-  const result = await store.passBack(
-    unknown_user === 'create' ? { ...request, newUnionId: randomHex(idBytes) } : request,
-  );
-  if (result === 'no user') throw new RefusedError(resultCode.noSuchUser);
-  if (result === 'several users') throw new RefusedError(resultCode.ambiguousPrimaryKey);
-  if (result instanceof UserInfoError) throw result;
-  if (typeof result === 'string') return result;
-  exchange.user = { by: 'union_id', unionId: result.union_id };
-  return { union_id: result.union_id };
-};
-
-type CheckedPassback = ReturnType<typeof checkPassback>;
-
-/** @throws InvalidInputError (40003 to 40006, 41301) */
-function checkedPassback(parameters: Parameters): CheckedPassback {
-  const target = { unionId: parameters.get('union_id'), primaryKey: parameters.get('primary_key') };
-  return checkPassback(target, () =>
-    parseUserInfo(parameterText(parameters, 'user_info'), maxPassbackKeys),
-  );
+  let result: object;
+  try {
+    const checked = checkedRequest();
+    noteUser(checked);
+    const outcome = await checked.carryOut(store);
+    if (typeof outcome === 'string') return outcome;
+    noteUser(outcome);
+    result = outcome.result;
+  } catch (error) {
+    if (error instanceof StoreUnavailableError || !(error instanceof Error)) throw error;
+    result = error;
+  }
+  const obstacle = await store.useRandom();
+  if (obstacle !== null) return obstacle;
+  if (result instanceof Error) throw result;
+  return result;
 }
-
-const operations: Readonly<Record<OperationName, Operation>> = { read, passback };

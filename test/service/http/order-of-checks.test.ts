@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endpoints, type OperationName } from '../../../src/core/contract/endpoints.js';
 import {
   type Draft,
   draftPassback,
@@ -195,6 +196,18 @@ describe('the parameters', () => {
     draft.query.set('channel', 'other');
     expectRefusal(await send(running.service.url, draft), 40301);
   });
+});
+
+const goodRequests: Readonly<Record<OperationName, () => Draft | Promise<Draft>>> = {
+  read: goodRead,
+  passback: goodPassback,
+};
+
+it.each(endpoints)('keeps the random of a $operation', async ({ operation }) => {
+  const draft = await goodRequests[operation]();
+  draft.query.set('random', freshRandom());
+  expect((await send(running.service.url, draft)).envelope.code).toBe(200);
+  expectRefusal(await send(running.service.url, draft), 40105);
 });
 
 it('keeps the random of a request that a later check refuses', async () => {
