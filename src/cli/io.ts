@@ -11,6 +11,16 @@ import { showData, showText } from './output/terminal-text.js';
 /** A stream that may be a terminal. */
 export type Terminal<S> = S & { readonly isTTY?: boolean; readonly columns?: number };
 
+/**
+ * How the program ends when the reader of its data exits first, as "head" does: with status 0 and no
+ * message, unless a command sets others.
+ */
+export interface ClosedOutput {
+  status: number;
+  /** An error for stderr, and what to do, each on a line. */
+  message?: string;
+}
+
 /** The environment of a command; tests pass their own. */
 export interface Io {
   readonly stdin: Terminal<Readable>;
@@ -19,11 +29,8 @@ export interface Io {
   /** Messages, warnings, prompts, progress. */
   readonly stderr: Terminal<Writable>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /**
-   * The exit status if the reader of stdout exits before all data is written: 0, unless a command
-   * sets another.
-   */
-  readonly closed?: { status: number };
+  /** How the program ends if the reader of stdout exits before all data is written. */
+  readonly closed?: ClosedOutput;
 }
 
 /** Data or messages could not be written: the disk is full, or the pipe is closed. */

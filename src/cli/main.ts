@@ -1,6 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { exitStatus } from './exit-status.js';
-import type { Io } from './io.js';
+import type { ClosedOutput } from './io.js';
 
 /** The parts of `process` that the program uses. */
 type Host = Pick<
@@ -15,13 +15,15 @@ const slowReaderMs = 1000;
 export async function main(host: Host): Promise<void> {
   const args = host.argv.slice(2);
   let failure: Error | undefined;
-  const closed = { status: exitStatus.success };
+  const closed: ClosedOutput = { status: exitStatus.success };
   // Whoever reads messages has exited: the work goes on.
   host.stderr.on('error', () => {});
   host.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // The reader of the data has exited (`| head`): there is nothing left to do or to report.
-    if (error.code === 'EPIPE') host.exit(closed.status);
     failure ??= error;
+    if (error.code !== 'EPIPE') return;
+    // The reader of the data has exited (`| head`): there is nothing left to do.
+    if (closed.message !== undefined) host.stderr.write(`error: ${closed.message}\n`);
+    host.exit(closed.status);
   });
   let status = await runCommand(args, host, closed).catch((error) => reportLast(error, host));
   // Some writers do not wait for their stream: their errors are known only after everything is
@@ -40,7 +42,7 @@ export async function main(host: Host): Promise<void> {
 async function runCommand(
   args: readonly string[],
   host: Host,
-  closed: NonNullable<Io['closed']>,
+  closed: ClosedOutput,
 ): Promise<number> {
   const quickAnswer = await answerQuickly(args, host.env);
   if (quickAnswer !== undefined) {

@@ -7,7 +7,7 @@ import { maskGivenName } from '../../../core/contract/masking.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import type { Invocation } from '../../command.js';
 import { exitStatus } from '../../exit-status.js';
-import { printMessage } from '../../io.js';
+import { type ClosedOutput, printMessage } from '../../io.js';
 import { withProgress } from '../../output/progress.js';
 import { showData } from '../../output/terminal-text.js';
 import {
@@ -205,8 +205,7 @@ async function runStream(run: BulkRun): Promise<void> {
     const isAnswered = options.yes === true;
     await confirmDoubts(run.context, runDoubts(run), 'Send the rows as they are?', isAnswered);
     await confirmWrite(run, 'the rows of a stream');
-    // Rows without a line in the results were sent.
-    if (io.closed !== undefined) io.closed.status = exitStatus.interrupted;
+    if (io.closed !== undefined) Object.assign(io.closed, readerHasExited);
     const sink = openResults(results, io.stdout, io.stdout.isTTY ? showData : undefined);
     const record = { results: sink, journal: null, failed, state: new RunState() };
     await execute(run, record, null, null);
@@ -214,6 +213,14 @@ async function runStream(run: BulkRun): Promise<void> {
     release();
   }
 }
+
+/** How a run over a stream ends when nobody takes its outcomes. */
+const readerHasExited: ClosedOutput = {
+  status: exitStatus.interrupted,
+  message:
+    'the reader of the outcomes has exited, and the run was stopped\n' +
+    'Rows without a line may have been sent. To keep every outcome, add --results FILE.',
+};
 
 /**
  * Before many rows are written to production, asks the user to type the name of the profile;

@@ -522,15 +522,16 @@ describe.skipIf(process.platform === 'win32')(
       expect(linesOf('unread.csv')).toHaveLength(4);
     });
 
-    it('ends as by Ctrl-C if it read the results', async () => {
+    it('ends as by Ctrl-C if it read the results, and says what to do', async () => {
       // More than a slow start of `head` leaves time for.
       writeFileSync(path('stream.csv'), `code\n${'c1\n'.repeat(200)}`);
       const read = 'userinfo -p local bulk read - mobile --format csv --rate 10/s';
-      const { stdout } = await machine.shell(
+      const { stdout, stderr } = await machine.shell(
         `{ cat stream.csv | ${read}; echo $? > status; } | head -n 1`,
         { env },
       );
       expect(stdout).toMatch(/^\{"line":2,[^\n]*\n$/);
+      expect(stderr).toMatch(/^error: the reader of the outcomes has exited.*\n.*--results FILE/m);
       expect(content('status')).toBe('130\n');
     });
   },
