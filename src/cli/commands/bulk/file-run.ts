@@ -75,7 +75,7 @@ export class FileRun {
   constructor(options: FileRunOptions) {
     const { source, operation, sender, pacing, failed, inspect } = options;
     this.#options = options;
-    this.#toRetry = failed && new FailedFile(failed, source.text.encoding === 'utf-8');
+    this.#toRetry = failed && new FailedFile(failed, source);
     this.#recorder = new Recorder(operation, options, (outcome, why) => this.#count(outcome, why));
     this.#engine = new RowEngine(this.#rowsToSend(), {
       ...pacing,

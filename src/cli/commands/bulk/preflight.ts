@@ -60,7 +60,7 @@ export async function checkRows(run: BulkRun, files: RefusedFiles): Promise<Chec
   const { context, io, options, operation, settings, source } = run;
   const { name, size, share } = source.input;
   if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
-  const record = new RefusedRows(operation, files, source.text.encoding === 'utf-8');
+  const record = new RefusedRows(operation, files, source);
   const isListed = files.results !== null || files.failed !== null;
   let rows = 0;
   let faultCount = 0;

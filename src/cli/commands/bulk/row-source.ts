@@ -83,8 +83,18 @@ export async function openRows(
     parse = (blocks) => rowsOfPart(parseAll(blocks), columns.required, part);
     identity = { ...identity, part: formatPart(part) };
   }
-  const input = await openInputOf(io, file, format);
-  return { input, text: { encoding }, parse, identity, emptyRows: () => emptyRows };
+  let isPlainUtf8 = encoding === defaultEncoding;
+  const onMark = () => {
+    isPlainUtf8 = false;
+  };
+  return {
+    input: await openInputOf(io, file, format),
+    text: { encoding, onMark },
+    parse,
+    identity,
+    emptyRows: () => emptyRows,
+    isPlainUtf8: () => isPlainUtf8,
+  };
 }
 
 function formatOf(name: string): 'csv' | 'ndjson' {

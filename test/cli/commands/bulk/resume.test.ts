@@ -203,6 +203,17 @@ describe('failed rows', () => {
     expect((await machine.extensionInfo()).get('mixed.csvf190')).toEqual({ v: 'x190' });
   });
 
+  it.each([
+    ['with', '\ufeff'],
+    ['without', ''],
+  ])('begin as the input does: %s a byte-order mark', async (_, mark) => {
+    writeFileSync(path('marked.csv'), `${mark}union_id,v\nnobody,张三\n`);
+    const args = ['--failed', 'marked.failed.csv', '--restart'];
+    expect((await passBack('marked.csv', ...args)).status).toBe(6);
+    const [header] = readFileSync(path('marked.failed.csv'), 'utf8').split('\n');
+    expect(header).toBe(`${mark}userinfo_reason,union_id,v`);
+  });
+
   it('of a file in another encoding are UTF-8 with a mark: the options of the run are right for them, too', async () => {
     writeFileSync(path('gb.csv'), encodeGb18030('union_id,v\ngb1,张三\n'));
     const encoding = ['--encoding', 'gb18030'];

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { InvalidInputError, quoteName } from '../../../../core/contract/errors.js';
-import type { FileRow } from '../source/rows.js';
+import type { FileRow, RowSource } from '../source/rows.js';
 import { AppendFile, type Contents, isSame, noContents } from './append-file.js';
 import { realFilePath } from './real-path.js';
 
@@ -53,7 +53,7 @@ function findOurs({
  */
 export class FailedFile {
   readonly #replaceable: ReplaceableFile;
-  readonly #mark: string;
+  readonly #source: Pick<RowSource, 'isPlainUtf8'>;
   /** Nobody else can know it. */
   readonly #draftPath: string;
   #draft: AppendFile | null = null;
@@ -62,12 +62,12 @@ export class FailedFile {
   #count = 0;
 
   /** @throws InvalidInputError if the file that is there may not be replaced */
-  constructor(replaceable: ReplaceableFile, inputIsUtf8: boolean) {
+  constructor(replaceable: ReplaceableFile, source: Pick<RowSource, 'isPlainUtf8'>) {
     requireOurs(replaceable);
     const { path } = replaceable;
     const random = randomBytes(6).toString('hex');
     this.#replaceable = replaceable;
-    this.#mark = inputIsUtf8 ? '' : byteOrderMark;
+    this.#source = source;
     this.#draftPath = `${realFilePath(path)}.${random}.userinfo-draft`;
   }
 
@@ -81,7 +81,8 @@ export class FailedFile {
    * @throws InvalidInputError if the file cannot be created
    */
   add(row: FileRow, reason: string): void {
-    if (this.#count === 0) this.#text = this.#mark + row.formatHeader();
+    if (this.#count === 0 && !this.#source.isPlainUtf8()) this.#text = byteOrderMark;
+    if (this.#count === 0) this.#text += row.formatHeader();
     this.#count += 1;
     this.#text += row.format(reason);
     if (this.#text.length > chunkLength) this.#flush();

@@ -1,6 +1,6 @@
 import { InvalidInputError, quoteName } from '../../../../core/contract/errors.js';
 import { type RowOperation, userOf } from '../operations.js';
-import type { FileRow } from '../source/rows.js';
+import type { FileRow, RowSource } from '../source/rows.js';
 import { AppendFile } from './append-file.js';
 import { FailedFile, type ReplaceableFile } from './failed-file.js';
 import { formatOutcome, formatResult } from './result-line.js';
@@ -41,10 +41,14 @@ export class RefusedRows {
   #count = 0;
   #isComplete = false;
 
-  constructor(operation: RowOperation, { results, failed }: RefusedFiles, inputIsUtf8: boolean) {
+  constructor(
+    operation: RowOperation,
+    { results, failed }: RefusedFiles,
+    source: Pick<RowSource, 'isPlainUtf8'>,
+  ) {
     this.#operation = operation;
     this.#resultsPath = results;
-    this.#failed = failed && new FailedFile(failed, inputIsUtf8);
+    this.#failed = failed && new FailedFile(failed, source);
   }
 
   /**

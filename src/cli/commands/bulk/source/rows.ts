@@ -26,6 +26,11 @@ export interface RowSource {
   readonly input: Input;
   readonly text: TextOptions;
   /**
+   * Whether it is plain UTF-8, without a byte-order mark; known once a row is read. Programs that
+   * wrote anything else may take UTF-8 without a mark for their own encoding.
+   */
+  isPlainUtf8(): boolean;
+  /**
    * Reads rows in batches.
    *
    * @throws InvalidInputError that names the line

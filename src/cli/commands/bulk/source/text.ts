@@ -24,6 +24,8 @@ export function findEncoding(label: string): string {
 export interface TextOptions {
   /** A name that `findEncoding` returned; a byte-order mark overrides it. */
   readonly encoding: string;
+  /** Called if the text begins with a byte-order mark. */
+  readonly onMark?: () => void;
 }
 
 /**
@@ -37,6 +39,7 @@ export async function* toUtf8(
   options: TextOptions,
 ): AsyncGenerator<LineBlock> {
   const { markedEncoding, text } = await withoutMark(bytes);
+  if (markedEncoding !== null) options.onMark?.();
   const encoding = markedEncoding ?? options.encoding;
   if (isUtf16(encoding)) yield* cutLines(transcode(text, encoding));
   else if (encoding === 'utf-8') yield* checkedUtf8(cutLines(text));

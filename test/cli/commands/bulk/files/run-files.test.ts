@@ -21,6 +21,9 @@ import { RunFiles, type RunStart } from '../../../../../src/cli/commands/bulk/fi
 import { passbackOperation } from '../../../../../src/cli/commands/bulk/operations.js';
 import { NdjsonRow } from '../../../../../src/cli/commands/bulk/source/ndjson.js';
 
+/** An input without a byte-order mark. */
+const plain = { isPlainUtf8: () => true };
+
 /** There are no disks to wait for. */
 const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const above = mkdtempSync(join(memory, 'userinfo-claimed-'));
@@ -53,7 +56,7 @@ it('the file of failed rows is that of a run which --restart began and a kill en
       await files.claim();
       const { failed } = await files.open({ run: 'it' });
       if (failed === null || row === null) return;
-      const file = new FailedFile(failed, true);
+      const file = new FailedFile(failed, plain);
       file.add(row, 'it failed');
       file.finish();
       file.close();
@@ -140,7 +143,7 @@ describe('between the check of a file and its use, another program', () => {
     (change) => {
       const path = place('failed');
       writeFileSync(path, '');
-      const failed = new FailedFile({ path, ours: [] }, true);
+      const failed = new FailedFile({ path, ours: [] }, plain);
       failed.add(new NdjsonRow(2, '{"union_id":"u1"}'), 'it failed');
       changes[change]?.(path);
       const before = snapshot().filter(([name]) => !String(name).endsWith('draft'));

@@ -23,7 +23,8 @@ const block = partBytes;
 
 async function digestOf(input: Input): Promise<InputDigest> {
   const text = { encoding: 'utf-8' };
-  return (await preflight({ input, text, parse: ndjson() }, null)).digest;
+  const isPlainUtf8 = () => true;
+  return (await preflight({ input, text, parse: ndjson(), isPlainUtf8 }, null)).digest;
 }
 
 /** What is read of an input that is changed after it was checked, up to the error. */
