@@ -1,8 +1,9 @@
 import { secretDoubts } from '../core/contract/doubts.js';
+import type { OperationName } from '../core/contract/endpoints.js';
 import { InvalidInputError } from '../core/contract/errors.js';
 import type { UserInfo } from '../core/contract/user-info.js';
 import { Secret } from '../core/signing/secret.js';
-import type { PassbackAnswer, ReadAnswer } from './call/answer.js';
+import type { Answer, PassbackAnswer, ReadAnswer } from './call/answer.js';
 import { CallClient } from './call/client.js';
 import type { CallOptions, DerivedOptions, UserInfoClientOptions } from './call/options.js';
 import {
@@ -13,6 +14,7 @@ import {
 } from './call/request.js';
 import type { WireRequest } from './call/sign-request.js';
 import { optionsFromEnvironment } from './environment.js';
+import type { RowOutcome } from './rows/outcome.js';
 import {
   type BulkRunOptions,
   type OfPassbackRows,
@@ -227,6 +229,20 @@ export class UserInfoClient implements AsyncDisposable {
     return this.close();
   }
 }
+
+/** What a program has for each operation: one call, its signed request, and a call for each row. */
+type OperationMethods = Record<
+  OperationName,
+  (input: never, options?: CallOptions) => Promise<Answer<unknown>>
+> &
+  Record<`sign${Capitalize<OperationName>}`, (input: never) => WireRequest> &
+  Record<
+    `${OperationName}All`,
+    (rows: never, options?: BulkRunOptions) => AsyncGenerator<RowOutcome<never>, void>
+  >;
+
+// Not `implements`, which would make the type a part of the public declarations.
+UserInfoClient.prototype satisfies OperationMethods;
 
 function setCalls<Client extends UserInfoClient>(client: Client, calls: CallClient): Client {
   return Object.defineProperty(client, callClient, { value: calls });

@@ -1,8 +1,15 @@
 import type { Command } from 'commander';
+import type { OperationName } from '../../core/contract/endpoints.js';
 import type { CliContext, Declare } from '../command.js';
 import { readCommandLine } from '../command-line/command-line.js';
 
 type Load = () => Promise<Declare>;
+
+/** The command of each operation. */
+const operations: Readonly<Record<OperationName, Load>> = {
+  read: async () => (await import('./read/index.js')).declareRead,
+  passback: async () => (await import('./passback/index.js')).declarePassback,
+};
 
 /**
  * The commands by heading of the help, in its order; each is loaded only if the arguments may mean
@@ -10,8 +17,7 @@ type Load = () => Promise<Declare>;
  */
 const tiers: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   'Commands:': {
-    read: async () => (await import('./read/index.js')).declareRead,
-    passback: async () => (await import('./passback/index.js')).declarePassback,
+    ...operations,
     bulk: async () => (await import('./bulk/index.js')).declareBulk,
     profile: async () => (await import('./profile/index.js')).declareProfile,
     doctor: async () => (await import('./doctor/index.js')).declareDoctor,

@@ -134,18 +134,16 @@ export type OfPassbackRows<Row extends PassbackRow> = [Row] extends [PassbackInp
   ? unknown
   : Iterable<PassbackInput<Row['userInfo']>> | AsyncIterable<PassbackInput<Row['userInfo']>>;
 
-/** The requests of rows, by the operations that are for many rows. */
-const prepareRow = {
-  passback(row: unknown): PreparedRow {
+/** The requests of rows, by operation. */
+const prepareRow: Readonly<Record<OperationName, (row: unknown) => PreparedRow>> = {
+  passback(row) {
     const input = row as PassbackInput;
     return { request: checkedPassback(input, true), user: userOf(input) };
   },
-  read(row: unknown): PreparedRow {
+  read(row) {
     return { request: readRequest(row as ReadInput, true), user: null };
   },
-} satisfies Partial<Record<OperationName, unknown>>;
-
-type BulkOperation = keyof typeof prepareRow;
+};
 
 const { timeoutMs: _, ...memberChecks } = callMembers.members;
 
@@ -167,7 +165,7 @@ const defaultConcurrency = 32;
  * client is closed
  */
 export function sendAll<Row>(
-  operation: BulkOperation,
+  operation: OperationName,
   rows: Iterable<Row> | AsyncIterable<Row>,
   client: CallClient,
   options: BulkRunOptions,
@@ -181,7 +179,7 @@ export function sendAll<Row>(
 
 /** What a run of many rows is made of. */
 interface RunInput<Row> {
-  readonly operation: BulkOperation;
+  readonly operation: OperationName;
   readonly source: AsyncIterator<readonly TakenRow<Row>[], undefined>;
   readonly client: CallClient;
   readonly options: BulkRunOptions;
@@ -221,7 +219,7 @@ async function* outcomesOf<Row>(
 
 /** A run of many rows, whose outcomes wait until they are taken. */
 class BulkRun<Row> {
-  readonly #operation: BulkOperation;
+  readonly #operation: OperationName;
   readonly #client: CallClient;
   readonly #signal: AbortSignal | undefined;
   readonly #engine: RowEngine<TakenRow<Row>>;

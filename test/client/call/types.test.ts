@@ -4,7 +4,14 @@ import {
   type JsonValue,
   moduleSigner,
   type NoAnswerReason,
+  type OperationName,
+  type PassbackAnswer,
+  type PassbackInput,
+  type PassbackOutcome,
+  type ReadAnswer,
   type ReadData,
+  type ReadInput,
+  type ReadOutcome,
   RejectedError,
   type UserInfoClient,
   type UserInfoClientOptions,
@@ -14,6 +21,15 @@ import {
 // `npm run types` checks this file; tenant/ has the types of a program that declares its own names.
 declare const client: UserInfoClient;
 declare const options: UserInfoClientOptions;
+
+it('each operation has types for its input, its answer and the outcome of a row', () => {
+  // Written out: a type that the SDK does not export cannot be imported here.
+  interface TypesOf {
+    readonly read: [ReadInput, ReadAnswer, ReadOutcome<ReadInput>];
+    readonly passback: [PassbackInput, PassbackAnswer, PassbackOutcome<PassbackInput>];
+  }
+  expectTypeOf<keyof TypesOf>().toEqualTypeOf<OperationName>();
+});
 
 it('data of a read has exactly the requested names, with the types of §4.1, and any JSON for those of a tenant', () => {
   const named = () =>

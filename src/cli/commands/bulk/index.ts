@@ -1,7 +1,14 @@
-import { command } from '../../command.js';
+import type { OperationName } from '../../../core/contract/endpoints.js';
+import { command, type Declare } from '../../command.js';
 import { addBulkOptions } from './options.js';
 import { declareBulkPassback } from './passback.js';
 import { declareBulkRead } from './read.js';
+
+/** The bulk run of each operation. */
+const operations: Readonly<Record<OperationName, Declare>> = {
+  passback: declareBulkPassback,
+  read: declareBulkRead,
+};
 
 export const declareBulk = command({
   name: 'bulk',
@@ -9,5 +16,5 @@ export const declareBulk = command({
   summary: 'the same for each row of a file, with --resume',
   help: () => import('./help.txt?raw'),
   takes: addBulkOptions,
-  commands: [declareBulkPassback, declareBulkRead],
+  commands: Object.values(operations),
 });
