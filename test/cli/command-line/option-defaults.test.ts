@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
+import { endpoints } from '../../../src/core/contract/endpoints.js';
 import { checkSettings } from '../../../src/service/settings.js';
 import { helps, program } from '../../support/help-texts.js';
 
@@ -131,3 +132,18 @@ it('each option says what it is for, or docs/decisions/options.md says who needs
   const flags = options.flatMap(({ flags }) => flags.match(/--[\w-]+/g) ?? []);
   expect(new Set(known)).toEqual(new Set(flags));
 });
+
+it.each(endpoints)(
+  'an option of sign explain $operation is a parameter, and $operation has it',
+  (endpoint) => {
+    const { operation } = endpoint;
+    const parameters = endpoint.parameters.map(({ name }) => `--${name.replaceAll('_', '-')}`);
+    const explained = all.get(`sign explain ${operation}`)?.options ?? [];
+    // Those with a heading say where requests go.
+    const ofRequest = explained.filter(({ helpGroupHeading = '' }) => helpGroupHeading === '');
+    expect(explained.length).toBeGreaterThan(ofRequest.length);
+    // Another option is for sending: `takesForSending`.
+    expect(parameters).toEqual(expect.arrayContaining(ofRequest.map(({ long }) => long)));
+    for (const { long } of ofRequest) optionOf(operation, long ?? '');
+  },
+);

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { type PlainRequest, passbackRequest } from '../../../client/call/request.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import type { PassbackTarget } from '../../../core/contract/passback.js';
@@ -17,18 +16,21 @@ import { inputName, parseJson, readText } from '../../io.js';
 import { callService } from '../../request/call-service.js';
 import { requestDoubts } from '../../request/doubts.js';
 import { isRowsName, rowsFileError } from '../../request/file-argument.js';
+import type { OperationCall } from '../../request/operation-call.js';
 import { addRequestOptions, type RequestOptions } from '../../request/preview.js';
 import { parsePairs, warnOfKeys } from './pairs.js';
 
-interface PassbackOptions extends RequestOptions {
+interface PassbackRequestOptions {
   readonly unionId?: string;
   readonly primaryKey?: string;
   readonly userInfo?: string;
 }
 
-/** The arguments and the request of a passback that is sent or explained. */
-export const passbackCall = {
-  takes: (command: Command) =>
+type PassbackOptions = PassbackRequestOptions & RequestOptions;
+
+/** A passback that is sent or explained. */
+export const passbackCall: OperationCall<PassbackRequestOptions, [pairs: readonly string[]]> = {
+  takesForRequest: (command) =>
     command
       .argument('[pairs...]', 'key=text, key:=json (a number, true), key=@file')
       .option(
@@ -42,7 +44,8 @@ export const passbackCall = {
         parseFilled('--primary-key'),
       )
       .option('--user-info <json>', 'JSON object with all pairs, or @file; - is standard input'),
-  request: async ({ context, options }: Invocation<PassbackOptions>, pairs: readonly string[]) => {
+  takesForSending: addRequestOptions,
+  request: async ({ context, options }, pairs) => {
     const { unionId, primaryKey, userInfo: json } = options;
     return buildRequest({ unionId, primaryKey }, await readUserInfo(context, pairs, json));
   },
@@ -54,7 +57,7 @@ export const declarePassback = command({
   summary: 'pass information about a user back',
   help: () => import('./help.txt?raw'),
   takes: (command, { args }) => {
-    const declared = addRequestOptions(passbackCall.takes(command));
+    const declared = passbackCall.takesForSending(passbackCall.takesForRequest(command));
     if (asksForShortHelp(args)) return declared;
     return declared.addHelpText(
       'after',

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { readRequest } from '../../../client/call/request.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import { parseInfoNames, specialInfoNames } from '../../../core/contract/info-names.js';
@@ -12,34 +11,35 @@ import { profileOutline } from '../../profile-outline.js';
 import { callService } from '../../request/call-service.js';
 import { nameDoubts, requestDoubts, specialNamesOf } from '../../request/doubts.js';
 import { rowsFileDoubts } from '../../request/file-argument.js';
+import type { OperationCall } from '../../request/operation-call.js';
 import { addRequestOptions, type RequestOptions } from '../../request/preview.js';
 
-interface ReadOptions extends RequestOptions {
+interface ReadRequestOptions {
   readonly scope?: string;
 }
 
-/** The arguments and the request of a read that is sent or explained. */
-export const readCall = {
-  takes: (command: Command) =>
-    command
-      .argument('<code>', 'authorization code; - for standard input')
-      .argument('[names...]', 'names to read, separated by spaces or commas (default: all)')
-      .option(
-        '--scope <scope>',
-        'authorization type (default: that of the service)',
-        parseFilled('--scope'),
-      ),
-  request: async (
-    { context, options }: Invocation<ReadOptions>,
-    code: string,
-    names: readonly string[],
-  ) => {
-    const { scope } = options;
-    const infoNames = names.length === 0 ? undefined : parseInfoNames(names);
-    const input = { code: await readCode(context, code), infoNames, scope };
-    return readRequest(withoutUndefined(input));
-  },
-};
+type ReadOptions = ReadRequestOptions & RequestOptions;
+
+/** A read that is sent or explained. */
+export const readCall: OperationCall<ReadRequestOptions, [code: string, names: readonly string[]]> =
+  {
+    takesForRequest: (command) =>
+      command
+        .argument('<code>', 'authorization code; - for standard input')
+        .argument('[names...]', 'names to read, separated by spaces or commas (default: all)')
+        .option(
+          '--scope <scope>',
+          'authorization type (default: that of the service)',
+          parseFilled('--scope'),
+        ),
+    takesForSending: addRequestOptions,
+    request: async ({ context, options }, code, names) => {
+      const { scope } = options;
+      const infoNames = names.length === 0 ? undefined : parseInfoNames(names);
+      const input = { code: await readCode(context, code), infoNames, scope };
+      return readRequest(withoutUndefined(input));
+    },
+  };
 
 export const declareRead = command({
   name: 'read',
@@ -51,7 +51,7 @@ export const declareRead = command({
       const { chatPrefix } = profileOutline(io.env, command.optsWithGlobals().profile);
       return listNames(Object.keys(specialInfoNames(chatPrefix)), 'Names with a special meaning');
     };
-    const declared = addRequestOptions(readCall.takes(command));
+    const declared = readCall.takesForSending(readCall.takesForRequest(command));
     if (asksForShortHelp(args)) return declared;
     return declared.addHelpText(
       'after',

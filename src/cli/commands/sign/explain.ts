@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { PlainRequest } from '../../../client/call/request.js';
 import { endpoints, type OperationName } from '../../../core/contract/endpoints.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
@@ -17,6 +16,7 @@ import { addConnectionOptions, type ConnectionOptions } from '../../command-line
 import { warn } from '../../output/style.js';
 import { showInvisible } from '../../output/terminal-text.js';
 import { loadSigning, readSecretOf, resolveDeployment } from '../../request/deployment.js';
+import type { OperationCall } from '../../request/operation-call.js';
 import {
   addRecipeOption,
   type RecipeOptions,
@@ -29,11 +29,8 @@ import { addSampleOptions, readSampleInputs, type SampleOptions } from './sample
 
 type ExplainOptions = SampleOptions & RecipeOptions;
 
-/** The arguments and the request of an operation, as its own command has them. */
-interface ExplainedCall {
-  readonly takes: (command: Command) => Command;
-  readonly request: (invocation: Invocation<never>, ...args: never[]) => Promise<PlainRequest>;
-}
+/** What makes the request of an operation, as its own command has it. */
+type ExplainedCall = Pick<OperationCall<never, never[]>, 'takesForRequest' | 'request'>;
 
 const calls: Readonly<Record<OperationName, ExplainedCall>> = {
   read: readCall,
@@ -41,12 +38,12 @@ const calls: Readonly<Record<OperationName, ExplainedCall>> = {
 };
 
 const declareOperations = endpoints.map(({ operation }) => {
-  const { takes, request } = calls[operation];
+  const { takesForRequest, request } = calls[operation];
   return command({
     name: operation,
     common: ['profile', 'output'],
     summary: `show how a ${operation} would be signed`,
-    takes: (command) => addConnectionOptions(takes(command)),
+    takes: (command) => addConnectionOptions(takesForRequest(command)),
     action: async (invocation: Invocation<ExplainedOptions>, ...args: never[]) =>
       explainRequest(invocation, await request(invocation as Invocation<never>, ...args)),
   });
