@@ -15,54 +15,46 @@ export interface Doubt {
   readonly weight: number;
 }
 
-interface Topic {
-  readonly kinds: readonly LaterKind[];
-  readonly about: string;
-  readonly says: string;
-  readonly settles: string;
-}
-
-/**
- * In this order: a group is counted once, for the plainest request that it signs in another way.
- */
-const topics: readonly Topic[] = [
-  {
-    kinds: ['read'],
-    about: 'reads',
+/** What is in doubt, in a word: a group is counted once, for the first in which it differs. */
+const topics = {
+  reads: {
     says: 'These requests do not show how every read is signed.',
     settles: 'Another read',
   },
-  {
-    kinds: ['read by names'],
-    about: 'info_name',
+  info_name: {
     says: 'Without info_name a request cannot show how its names are signed.',
     settles: 'A read with names',
   },
-  {
-    kinds: ['read with scope', 'read by names with scope'],
-    about: 'scope',
+  scope: {
     says: 'Without scope a request cannot show whether it is signed.',
     settles: 'A read with a scope',
   },
-  {
-    kinds: ['passback by user', 'passback by both'],
-    about: 'passbacks',
+  passbacks: {
     says: 'A read cannot show whether the fields of a passback are signed, and how.',
     settles: 'A passback',
   },
-  {
-    kinds: ['passback by key'],
-    about: 'primary_key',
+  primary_key: {
     says: 'Without primary_key a request cannot show how it is signed.',
     settles: 'A passback that names the user by a key',
   },
-  {
-    kinds: ['read with special characters', 'passback with special characters'],
-    about: 'encoding',
+  encoding: {
     says: 'Plain values cannot show how a space, or characters such as * ~ ( ) and é, are encoded.',
     settles: 'A passback of a value such as "a b*c~d(e)é"',
   },
-];
+} as const satisfies Readonly<Record<string, Pick<Doubt, 'says' | 'settles'>>>;
+
+/** What is in doubt where rules sign such a request in different ways. */
+const topicOf: Readonly<Record<LaterKind, keyof typeof topics>> = {
+  read: 'reads',
+  'read by names': 'info_name',
+  'read with scope': 'scope',
+  'read by names with scope': 'scope',
+  'read with special characters': 'encoding',
+  'passback by user': 'passbacks',
+  'passback by both': 'passbacks',
+  'passback by key': 'primary_key',
+  'passback with special characters': 'encoding',
+};
 
 /** Groups that are less likely together are no doubt. */
 const leastWeight = 0.001;
@@ -73,8 +65,9 @@ const leastWeight = 0.001;
  */
 export function doubtsOf(groups: readonly RuleGroup[]): Doubt[] {
   let rest = groups.slice(1);
-  return topics.flatMap(({ kinds, about, says, settles }) => {
-    const differs = ({ differsIn }: RuleGroup) => kinds.some((kind) => differsIn.has(kind));
+  return Object.entries(topics).flatMap(([about, { says, settles }]) => {
+    const differs = ({ differsIn }: RuleGroup) =>
+      [...differsIn].some((kind) => topicOf[kind] === about);
     const weight = rest.filter(differs).reduce((sum, group) => sum + group.weight, 0);
     rest = rest.filter((group) => !differs(group));
     return weight < leastWeight ? [] : [{ about, says, settles, weight }];

@@ -36,7 +36,7 @@ export function groupRules(
   sorted: readonly Rule[],
   { request, secret }: SignedSample,
 ): RuleGroup[] {
-  const later = sentLater(signature, request);
+  const later = laterRequests(signature, request);
   const signers = later.map((one) => new RequestSignatures(new RequestTexts(one.request, secret)));
   const rules = sorted.map((rule) => ({
     bits: rule.bits,
@@ -52,7 +52,7 @@ export function groupRecipes(
   sorted: readonly WeightedRecipe[],
   { request, secret }: SignedSample,
 ): RuleGroup[] {
-  const later = sentLater(signature, request);
+  const later = laterRequests(signature, request);
   const rules = sorted.map(({ recipe, bits }) => {
     const signer = compileRecipe(recipe);
     const signatures = later.map((one) =>
@@ -61,10 +61,6 @@ export function groupRecipes(
     return { bits, recipe: () => recipe, signatures };
   });
   return groupBySignatures(rules, later);
-}
-
-function sentLater(signature: SignatureName, request: SignedSample['request']): LaterRequest[] {
-  return laterRequests(signature, request).filter(({ isSent }) => isSent);
 }
 
 function groupBySignatures(

@@ -1,5 +1,6 @@
 import {
   endpointNamed,
+  endpoints,
   hasForm,
   type OperationName,
   type Parameter,
@@ -8,72 +9,69 @@ import { forAppSign } from '../core/signing/app-signatures.js';
 import { type Param, paramOf, queryOf, type SignableRequest } from '../core/signing/request.js';
 import { commonNames, type SignatureName } from './contract.js';
 
-/**
- * A request that an app may send later, by what it has: rules are told apart by how they sign it.
- */
-export type LaterKind = keyof typeof laterValues;
-
 /** Values that encoders write differently. */
 const special = "a b+c*d~e!f'(g)h/é中";
 
-/** The parameters of later requests, besides those that every request has. */
+/**
+ * The requests of each operation that userinfo may send later, by what they have: their parameters
+ * besides those that every request has.
+ */
 const laterValues = {
-  read: { code: 'c0ffee01' },
-  'read by names': { code: 'c0ffee02', info_name: 'mobile,id_card' },
-  'read with scope': { code: 'c0ffee03', scope: 'get_user_info' },
-  'read by names with scope': {
-    code: 'c0ffee04',
-    scope: 'get_user_info',
-    info_name: 'chat_sex,device_info',
+  read: {
+    read: { code: 'c0ffee01' },
+    'read by names': { code: 'c0ffee02', info_name: 'mobile,id_card' },
+    'read with scope': { code: 'c0ffee03', scope: 'get_user_info' },
+    'read by names with scope': {
+      code: 'c0ffee04',
+      scope: 'get_user_info',
+      info_name: 'chat_sex,device_info',
+    },
+    'read with special characters': { code: special, info_name: `b,${special}` },
   },
-  'passback by user': {
-    union_id: 'u00017',
-    user_info: '{"mobile":"13800138000","acme_level":"gold"}',
+  passback: {
+    'passback by user': {
+      union_id: 'u00017',
+      user_info: '{"mobile":"13800138000","acme_level":"gold"}',
+    },
+    'passback by key': { primary_key: 'mobile', user_info: '{"mobile":"13900139000"}' },
+    'passback by both': {
+      union_id: 'u00018',
+      primary_key: 'mobile',
+      user_info: '{"mobile":"13700137000"}',
+    },
+    'passback with special characters': {
+      union_id: special,
+      user_info: `{"acme_note":"${special}"}`,
+    },
   },
-  'passback by key': { primary_key: 'mobile', user_info: '{"mobile":"13900139000"}' },
-  'passback by both': {
-    union_id: 'u00018',
-    primary_key: 'mobile',
-    user_info: '{"mobile":"13700137000"}',
-  },
-  'read with special characters': { code: special, info_name: `b,${special}` },
-  'passback with special characters': {
-    union_id: special,
-    user_info: `{"acme_note":"${special}"}`,
-  },
-  'read with an empty parameter': { code: 'c0ffee05', scope: '' },
-  'passback with an empty parameter': {
-    union_id: '',
-    primary_key: 'mobile',
-    user_info: '{"mobile":"1"}',
-  },
-  'read with an unknown parameter': { code: 'c0ffee06', extra_name: 'value' },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
+} as const satisfies Readonly<Record<OperationName, Readonly<Record<string, Values>>>>;
 
-/** What userinfo never sends: rules that differ only there are equally good. */
-const neverSent: ReadonlySet<LaterKind> = new Set<LaterKind>([
-  'read with an empty parameter',
-  'passback with an empty parameter',
-  'read with an unknown parameter',
-]);
+type Values = Readonly<Record<string, string>>;
+
+/**
+ * A request that userinfo may send later, by what it has: rules are told apart by how they sign it.
+ */
+export type LaterKind = {
+  [Name in OperationName]: keyof (typeof laterValues)[Name];
+}[OperationName];
 
 export interface LaterRequest {
   readonly kind: LaterKind;
   readonly request: SignableRequest;
-  /** Whether userinfo sends such requests. */
-  readonly isSent: boolean;
 }
 
 /** Later requests of the app that signed a request, to the same deployment. */
 export function laterRequests(signature: SignatureName, like: SignableRequest): LaterRequest[] {
-  return (Object.keys(laterValues) as LaterKind[]).map((kind, index) => {
-    const operation: OperationName = kind.startsWith('read') ? 'read' : 'passback';
-    const request = contractRequest(operation, like, { ...momentOf(index), ...laterValues[kind] });
-    return {
+  const kinds = endpoints.flatMap(({ operation }) =>
+    (Object.entries(laterValues[operation]) as [LaterKind, Values][]).map(([kind, values]) => ({
+      operation,
       kind,
-      request: signature === 'sign' ? request : forAppSign(request),
-      isSent: !neverSent.has(kind),
-    };
+      values,
+    })),
+  );
+  return kinds.map(({ operation, kind, values }, index) => {
+    const request = contractRequest(operation, like, { ...momentOf(index), ...values });
+    return { kind, request: signature === 'sign' ? request : forAppSign(request) };
   });
 }
 
@@ -94,7 +92,7 @@ function momentOf(index: number): Readonly<Record<string, string>> {
 export function contractRequest(
   operation: OperationName,
   like: SignableRequest,
-  values: Readonly<Record<string, string>>,
+  values: Values,
 ): SignableRequest {
   const { method, path, parameters } = endpointNamed[operation];
   const common = commonNames.map((name) => [name, paramOf(like, name)] as const);
@@ -125,7 +123,6 @@ export function contractRequest(
 
 /** The part of an address that comes before the path of an operation. */
 function baseUrlOf(url: string): string {
-  const path =
-    Object.values(endpointNamed).find((endpoint) => url.endsWith(endpoint.path))?.path ?? '';
+  const path = endpoints.find((endpoint) => url.endsWith(endpoint.path))?.path ?? '';
   return path === '' ? url.replace(/^(\w+:\/\/[^/]*).*$/s, '$1') : url.slice(0, -path.length);
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { RecipeJson } from '../../src/core/signing/recipe.js';
 import { findRules } from '../../src/lab/find-rules.js';
 import { randomAppSignRule, randomSignRule } from '../support/random-rule.js';
 import { laterSignatures, passback, read, readByNames, signed } from './signed-samples.js';
@@ -18,20 +19,21 @@ test('the groups of one read have the rule of the platform', async () => {
 });
 
 /** A short sample may show no character by which base64 and base64url differ. */
-const inOneAlphabet = (signatures: string[]) =>
-  signatures.slice(0, 7).join().replaceAll('+', '-').replaceAll('/', '_');
+const inOneAlphabet = (rule: RecipeJson) =>
+  laterSignatures('sign', rule, (kind) => !kind.endsWith('with special characters'))
+    .join()
+    .replaceAll('+', '-')
+    .replaceAll('/', '_');
 
 test('a read and a passback leave the rule, or others that differ only in how characters are encoded', async () => {
   await fc.assert(
     fc.asyncProperty(randomSignRule, async (rule) => {
       const samples = [signed('sign', rule, readByNames), signed('sign', rule, passback)];
       const { groups } = await findRules('sign', samples);
-      const later = laterSignatures('sign', rule);
-      const plain = groups.map(({ recipe }) => inOneAlphabet(laterSignatures('sign', recipe)));
-      expect(plain[0]).toBe(inOneAlphabet(later));
-      expect(groups.map(({ recipe }) => laterSignatures('sign', recipe).join())).toContain(
-        later.join(),
-      );
+      const later = laterSignatures('sign', rule).join();
+      const plain = groups.map(({ recipe }) => inOneAlphabet(recipe));
+      expect(plain[0]).toBe(inOneAlphabet(rule));
+      expect(groups.map(({ recipe }) => laterSignatures('sign', recipe).join())).toContain(later);
     }),
     few,
   );

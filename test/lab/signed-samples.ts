@@ -4,7 +4,7 @@ import type { RecipeJson } from '../../src/core/signing/recipe.js';
 import type { SignableRequest } from '../../src/core/signing/request.js';
 import { Secret } from '../../src/core/signing/secret.js';
 import type { SignatureName } from '../../src/lab/contract.js';
-import { contractRequest, laterRequests } from '../../src/lab/later-requests.js';
+import { contractRequest, type LaterKind, laterRequests } from '../../src/lab/later-requests.js';
 import type { SignedSample } from '../../src/lab/sample.js';
 
 const secret = new Secret('Th1s-1s-the-0perator-Secret');
@@ -45,10 +45,13 @@ export function signed(
   return { request: seen, signature: compileRecipe(rule).sign(seen, secret).digest, secret };
 }
 
-/** The signatures of the later requests that userinfo sends. */
-export function laterSignatures(signature: SignatureName, rule: RecipeJson): string[] {
+/** The signatures of the later requests of these kinds; by default of all. */
+export function laterSignatures(
+  signature: SignatureName,
+  rule: RecipeJson,
+  isOfKind = (_kind: LaterKind) => true,
+): string[] {
   const signer = compileRecipe(rule);
-  return laterRequests(signature, read)
-    .filter(({ isSent }) => isSent)
-    .map(({ request }) => signer.sign(request, secret).digest);
+  const later = laterRequests(signature, read).filter(({ kind }) => isOfKind(kind));
+  return later.map(({ request }) => signer.sign(request, secret).digest);
 }
