@@ -4,7 +4,7 @@ import { defaultScope, endpointNamed, type Parameter } from '../../core/contract
 import type { RefusalDetail } from '../../core/contract/errors.js';
 import type { ResultCodeName } from '../../core/contract/result-codes.js';
 import type { Signers } from '../../core/signing/app-signatures.js';
-import type { Signer } from '../../core/signing/signer.js';
+import { spoiled } from '../wrong-signers.js';
 
 /** Meaning of a refusal by the platform. */
 export type Meaning = ResultCodeName | RefusalDetail;
@@ -236,19 +236,6 @@ export function faulty(read: ProbeRequest, names: readonly FaultName[]): ProbeRe
     asked = { ...asked, title, ...(means !== undefined && { means }), ...change(asked.request) };
   }
   return asked;
-}
-
-/** A signer whose signatures have the right length, and a wrong first character. */
-function spoiled(signer: Signer): Signer {
-  return {
-    digestLength: signer.digestLength,
-    sign: (request, secret) => {
-      const signature = signer.sign(request, secret);
-      const { digest } = signature;
-      return { ...signature, digest: (digest.startsWith('0') ? '1' : '0') + digest.slice(1) };
-    },
-    explain: (request, secret) => signer.explain(request, secret),
-  };
 }
 
 /** A read with a code that was issued, of the whole record or by names. */

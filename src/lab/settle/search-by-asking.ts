@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import type { Signers } from '../../core/signing/app-signatures.js';
 import type { Signer } from '../../core/signing/signer.js';
 import type { SignatureName } from '../contract.js';
+import { randomSigner, spoiled } from '../wrong-signers.js';
 import { type Asker, type Reply, StoppedAsking, type StopReason } from './asker.js';
 import type { Candidate } from './candidates.js';
 import { sortedRead } from './harmless-requests.js';
-import { spoiled } from './settle.js';
 
 /**
  * The candidates of a signature, the likeliest first: all of them give the read of the search
@@ -66,12 +65,6 @@ const maxPairs = 100;
 /** Number of candidates of each signature after which such pairs are tried. */
 const candidatesBeforePairs = 500;
 
-/** A signature that no rule gives. */
-const wrong: Signer = (() => {
-  const sign = () => ({ params: '', message: '', digest: randomBytes(16).toString('hex') });
-  return { digestLength: 32, sign, explain: () => ({ ...sign(), missing: [] }) };
-})();
-
 /**
  * Searches both rules by reads with a code that nobody has: an answer that differs from that to a
  * wrong signature is progress, whatever its code. Each request tries a candidate of either
@@ -130,20 +123,24 @@ class SearchByAsking {
 
   /** Learns the answer to wrong signatures. */
   async #begin(): Promise<void> {
-    const first = await this.#ask({ app_sign: wrong, sign: wrong });
+    const first = await this.#ask({ app_sign: randomSigner, sign: randomSigner });
     // Every answer of the contract is an envelope (§1): this is another service.
     if (first.code === null) {
       this.#refusal = first;
       throw new StoppedAsking('no envelope', first);
     }
-    const second = await this.#ask({ app_sign: wrong, sign: wrong });
+    const second = await this.#ask({ app_sign: randomSigner, sign: randomSigner });
     if (!this.#asker.isAlike(first, second)) this.#asker.comparesTexts = false;
     if (!this.#asker.isAlike(first, second)) throw new StoppedAsking('other answer', second);
     this.#refusal = first;
     const now = Date.now();
     const repeated = { random: () => twinOf(now), now: () => now };
     for (let times = 0; times < 2; times += 1) {
-      const reply = await this.#asker.ask(sortedRead(), { app_sign: wrong, sign: wrong }, repeated);
+      const reply = await this.#asker.ask(
+        sortedRead(),
+        { app_sign: randomSigner, sign: randomSigner },
+        repeated,
+      );
       this.#isTwin = this.#isRefusal(reply);
     }
   }
@@ -272,7 +269,7 @@ class SearchByAsking {
   /** What is known to be right, and a wrong signature. */
   #plainControl(): Signers {
     const { app_sign, sign } = this.#found;
-    return { app_sign: app_sign?.signer ?? wrong, sign: sign?.signer ?? wrong };
+    return { app_sign: app_sign?.signer ?? randomSigner, sign: sign?.signer ?? randomSigner };
   }
 
   #isRefusal(reply: Reply): boolean {

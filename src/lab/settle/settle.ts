@@ -11,6 +11,7 @@ import type { SignableRequest } from '../../core/signing/request.js';
 import type { Secret } from '../../core/signing/secret.js';
 import type { Signer } from '../../core/signing/signer.js';
 import type { SignatureName } from '../contract.js';
+import { spoiled } from '../wrong-signers.js';
 import { type Asker, type Reply, StoppedAsking, type StopReason } from './asker.js';
 import type { Candidate, Candidates } from './candidates.js';
 import { type HarmlessKind, type HarmlessRequest, harmlessRequests } from './harmless-requests.js';
@@ -68,18 +69,6 @@ export const maxSettling = 20;
  */
 const keptForPassbacks = 5;
 const keptForControl = 1;
-
-/** A signer whose signatures are wrong in one character. */
-export function spoiled(signer: Signer): Signer {
-  return {
-    ...signer,
-    sign: (request, secret) => {
-      const signature = signer.sign(request, secret);
-      const { digest } = signature;
-      return { ...signature, digest: (digest.startsWith('0') ? '1' : '0') + digest.slice(1) };
-    },
-  };
-}
 
 /** Candidates that give a kind of request the same signature. */
 interface SameSignature {
