@@ -71,7 +71,7 @@ export async function askPlatform<T>(
 }
 
 /** In production, only reads are sent. */
-export const productionReach: Reach = { reads: ['named', 'odd'], passbacks: [] };
+export const productionReach: Reach = { read: ['named', 'odd'], passback: [] };
 
 /** The question before the harmless requests. */
 export function askingQuestion({ environment, base_url }: Settings, maxRequests: number): string {
@@ -91,15 +91,31 @@ export interface OperationReport {
   readonly next?: string;
 }
 
-const kindsOf: Readonly<Record<OperationName, readonly HarmlessKind[]>> = {
-  read: ['plain', 'named', 'onlyNamed', 'odd'],
-  passback: ['byKey', 'ofNobody', 'byOddKey', 'atOddRandom'],
+/** What a person is told of an operation, besides what was seen. */
+interface OperationWords {
+  /** Why nothing was seen, before the answer. */
+  readonly unseen: string;
+  /** Where an answer was a success; `null` for a read, which changes nothing. */
+  readonly carriedOut: string | null;
+  /** What is not asked; `null` if all is. */
+  readonly assumed: string | null;
+}
+
+const words: Readonly<Record<OperationName, OperationWords>> = {
+  read: { unseen: 'a wrong signature is answered alike', carriedOut: null, assumed: null },
+  passback: {
+    unseen: 'the platform refuses something else before the signature',
+    carriedOut:
+      'The platform answers a passback that names no user with a success: none was sent after it.',
+    assumed:
+      'Passbacks by union_id are not tried: they are assumed to be signed like those by primary_key.',
+  },
 };
 
 /** What was seen of the signatures of an operation: accepted only if an answer showed it. */
 export function reportOperation(operation: OperationName, settlement: Settlement): OperationReport {
   const { sightings, refusals, carriedOut } = settlement;
-  const ofOperation = sightings.filter(({ kind }) => kindsOf[operation].includes(kind));
+  const ofOperation = sightings.filter((sighting) => sighting.operation === operation);
   for (const { title, sign, app_sign } of ofOperation) {
     if (sign === 'refused')
       return { sight: 'refused', detail: `${title}: sign is refused like a wrong one` };
@@ -128,9 +144,7 @@ function whyUnseen(
   if (first === undefined && refusals.sign === null) return 'not asked: nothing was seen of a read';
   if (first === undefined) return 'not asked';
   if (carriedOut !== null) return 'not seen: the platform accepts a wrong signature';
-  const answer = describeReply(first.reply);
-  if (operation === 'read') return `not seen: a wrong signature is answered alike, ${answer}`;
-  return `not seen: the platform refuses something else before the signature, ${answer}`;
+  return `not seen: ${words[operation].unseen}, ${describeReply(first.reply)}`;
 }
 
 export const stopWords: Readonly<Record<StopReason, string>> = {
@@ -144,21 +158,16 @@ export const stopWords: Readonly<Record<StopReason, string>> = {
 function assumptions(
   operation: OperationName,
   ofOperation: readonly Sighting[],
-  carriedOut: HarmlessKind | null,
+  carriedOutKind: HarmlessKind | null,
 ): { readonly next?: string } {
+  const { carriedOut, assumed } = words[operation];
   const sentences: string[] = [];
   const unseen = ofOperation
     .filter(({ sign, kind }) => sign === 'unseen' && kind !== 'odd')
     .map(({ title }) => title);
   if (unseen.length > 0) sentences.push(`Not seen: ${unseen.join(', ')}.`);
-  if (carriedOut !== null && operation === 'passback')
-    sentences.push(
-      'The platform answers a passback that names no user with a success: none was sent after it.',
-    );
-  if (operation === 'passback')
-    sentences.push(
-      'Passbacks by union_id are not tried: they are assumed to be signed like those by primary_key.',
-    );
+  if (carriedOutKind !== null && carriedOut !== null) sentences.push(carriedOut);
+  if (assumed !== null) sentences.push(assumed);
   return sentences.length === 0 ? {} : { next: sentences.join(' ') };
 }
 

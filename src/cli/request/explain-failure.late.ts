@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NoAnswerError, type RejectedError } from '../../client/call/errors.js';
-import type { OperationName } from '../../core/contract/endpoints.js';
+import { endpointNamed, hasCode, type OperationName } from '../../core/contract/endpoints.js';
 import { quoteName } from '../../core/contract/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../core/contract/limits.js';
 import { describeOrigin, settingNames } from '../../core/profiles/flags-and-environment.js';
@@ -78,7 +78,7 @@ function unknownCode(
   const sentences = [`The table of the profile does not have the code ${resultCode}.`];
   const aboutAddress = adviceOfAddress(httpStatus);
   if (aboutAddress !== null) sentences.push(aboutAddress);
-  if (operation === 'read')
+  if (operation !== 'doctor' && hasCode(endpointNamed[operation]))
     sentences.push(
       'If "userinfo doctor" gets the same answer, the code of the user may be expired or used.',
     );

@@ -173,6 +173,11 @@ export const formNames: ReadonlySet<string> = new Set(
   ),
 );
 
+/** Whether an operation takes an authorization code. */
+export function hasCode({ parameters }: Pick<Endpoint, 'parameters'>): boolean {
+  return parameters.some(({ name }) => name === 'code');
+}
+
 /** Whether an operation has a body: a form. */
 export function hasForm({ parameters }: Pick<Endpoint, 'parameters'>): boolean {
   return parameters.some((parameter) => parameter.in === 'form');

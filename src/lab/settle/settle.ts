@@ -1,5 +1,6 @@
 import type { CallClient } from '../../client/call/client.js';
 import { signableRequest } from '../../client/call/sign-request.js';
+import type { OperationName } from '../../core/contract/endpoints.js';
 import {
   forAppSign,
   forSign,
@@ -24,6 +25,7 @@ export type Sight = 'accepted' | 'refused' | 'unseen';
 
 /** What was seen of one kind of request. */
 export interface Sighting {
+  readonly operation: OperationName;
   readonly kind: HarmlessKind;
   readonly title: string;
   readonly app_sign: Sight;
@@ -41,7 +43,7 @@ export interface Settlement {
   /** The candidates that are left, the likeliest first: never none. */
   readonly left: Candidates;
   readonly sightings: readonly Sighting[];
-  /** The kind of passback that was answered with a success, after which none was sent. */
+  /** The kind that was answered with a success, after which none was sent but reads. */
   readonly carriedOut: HarmlessKind | null;
   /** Why not all was asked; `null` if all was. */
   readonly stopped: StopReason | null;
@@ -49,25 +51,23 @@ export interface Settlement {
   readonly requests: number;
 }
 
-/** Which kinds of requests may be sent. */
-export interface Reach {
-  readonly reads: readonly HarmlessKind[];
-  readonly passbacks: readonly HarmlessKind[];
-}
+/** Which kinds of requests of each operation may be sent; `plain`, a read, always may. */
+export type Reach = Readonly<Record<OperationName, readonly HarmlessKind[]>>;
 
 /** What shows whether the rules of a profile are accepted. */
-export const checkingReach: Reach = { reads: ['named'], passbacks: ['byKey', 'ofNobody'] };
+export const checkingReach: Reach = { read: ['named'], passback: ['byKey', 'ofNobody'] };
 
 /** All that decide between rules. */
-export const wholeReach: Reach = { reads: ['named', 'odd'], passbacks: ['byKey', 'ofNobody'] };
+export const wholeReach: Reach = { read: ['named', 'odd'], passback: ['byKey', 'ofNobody'] };
 
 /** Maximum number of requests that decide between the rules that fit. */
 export const maxSettling = 20;
 
 /**
- * Number of requests that are kept for passbacks, and for the last control, while reads are asked.
+ * Number of requests that are kept for other operations, and for the last control, while reads are
+ * asked.
  */
-const keptForPassbacks = 5;
+const keptForOthers = 5;
 const keptForControl = 1;
 
 /** Candidates that give a kind of request the same signature. */
@@ -87,7 +87,7 @@ interface GroupPair {
 
 /**
  * Decides between the candidates by harmless requests: a read first, then other reads, then
- * passbacks. Each kind of request has its control, the same with a wrong signature: only where that
+ * other operations. Each kind of request has its control, the same with a wrong signature: only where that
  * is refused as the first read showed, an answer says something of a signature.
  *
  * @throws NoAnswerError if no answer came; CancelledError, AbortError
@@ -119,17 +119,17 @@ class Settling {
     this.#secret = secret;
   }
 
-  async run({ reads, passbacks }: Reach): Promise<Settlement> {
+  async run({ read: reads, ...otherKinds }: Reach): Promise<Settlement> {
+    const others = Object.values(otherKinds).flat();
     const before = this.#asker.sent;
     let stopped: StopReason | null = null;
     try {
-      const first = await this.#begin(['plain', ...passbacks]);
+      const first = await this.#begin(['plain', ...others]);
       if (first !== null) {
-        this.#kept = keptForControl + (passbacks.length > 0 ? keptForPassbacks : 0);
+        this.#kept = keptForControl + (others.length > 0 ? keptForOthers : 0);
         if (first === 'plain') await this.#askReads(reads);
         this.#kept = keptForControl;
-        if (passbacks.length > 0)
-          await this.#askPassbacks(passbacks.filter((kind) => kind !== first));
+        if (others.length > 0) await this.#askOthers(others.filter((kind) => kind !== first));
         this.#kept = 0;
         if (first === 'plain' || this.#carriedOut === null) await this.#checkControl(first);
       }
@@ -251,7 +251,7 @@ class Settling {
     }
   }
 
-  async #askPassbacks(kinds: readonly HarmlessKind[]): Promise<void> {
+  async #askOthers(kinds: readonly HarmlessKind[]): Promise<void> {
     for (const kind of kinds) {
       if (this.#carriedOut !== null) return;
       await this.#judge(kind);
@@ -348,7 +348,9 @@ class Settling {
   }
 
   #see(kind: HarmlessKind, sights: Readonly<Record<SignatureName, Sight>>, reply: Reply): void {
-    this.#sightings.push({ kind, title: harmlessRequests[kind]().title, ...sights, reply });
+    const { title, request } = harmlessRequests[kind]();
+    const { operation } = request.endpoint;
+    this.#sightings.push({ operation, kind, title, ...sights, reply });
   }
 
   /**

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { endpoints, type OperationName } from '../../core/contract/endpoints.js';
 import { entryOf, resultCode } from '../../core/contract/result-codes.js';
 import { quoteWhereNeeded } from '../../core/support/shell.js';
 import { maskParameters } from '../rejection.js';
@@ -86,22 +87,39 @@ function commandAgainst({ event, sent }: RecentRequest, { rejected }: Rejection)
 function explainCommand(operation: string, { parameters, app }: SentParameters): string | null {
   const values = new Map<string, string>();
   for (const [name, value] of maskParameters(parameters, app)) values.set(name, value);
-  const args = explainArguments(operation, values);
+  const endpoint = endpoints.find((known) => known.operation === operation);
+  if (endpoint === undefined) return null;
+  const args = explainArguments[endpoint.operation]((name, ...option) => {
+    const value = values.get(name) ?? '';
+    return value === '' ? [] : [...option, value];
+  });
   if (args.length === 0) return null;
   return ['userinfo', 'sign', 'explain', operation, ...args].map(quoteWhereNeeded).join(' ');
 }
 
-/** The arguments of `sign explain` for a request; empty if the request lacks one that it needs. */
-function explainArguments(operation: string, values: ReadonlyMap<string, string>): string[] {
-  const argument = (name: string) => [values.get(name) ?? ''].filter((value) => value !== '');
-  const option = (flag: string, name: string) => argument(name).flatMap((value) => [flag, value]);
-  if (operation === 'read') {
-    return [...argument('code'), ...argument('info_name'), ...option('--scope', 'scope')];
-  }
-  const user = [...option('--union-id', 'union_id'), ...option('--primary-key', 'primary_key')];
-  if (operation !== 'passback' || user.length === 0) return [];
-  return [...option('--user-info', 'user_info'), ...user];
-}
+/** Returns a parameter as an argument, behind its option if it has one; empty without a value. */
+type ArgumentOf = (name: string, ...option: readonly string[]) => readonly string[];
+
+/**
+ * The arguments of `sign explain` for a request of each operation; empty if the request lacks one
+ * that it needs.
+ */
+const explainArguments: Readonly<
+  Record<OperationName, (argument: ArgumentOf) => readonly string[]>
+> = {
+  read: (argument) => [
+    ...argument('code'),
+    ...argument('info_name'),
+    ...argument('scope', '--scope'),
+  ],
+  passback: (argument) => {
+    const user = [
+      ...argument('union_id', '--union-id'),
+      ...argument('primary_key', '--primary-key'),
+    ];
+    return user.length === 0 ? [] : [...argument('user_info', '--user-info'), ...user];
+  },
+};
 
 /** A command with a button that copies it; without the script there is no button. */
 function commandView(command: string): Html {

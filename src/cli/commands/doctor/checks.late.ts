@@ -7,7 +7,7 @@ import { NoAnswerError, RejectedError } from '../../../client/call/errors.js';
 import { type HttpProxy, parseProxy } from '../../../client/call/proxy.js';
 import { readRequest } from '../../../client/call/request.js';
 import { secretDoubts } from '../../../core/contract/doubts.js';
-import type { OperationName } from '../../../core/contract/endpoints.js';
+import { endpoints, type OperationName } from '../../../core/contract/endpoints.js';
 import { quoteName } from '../../../core/contract/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../../core/contract/limits.js';
 import { ProfileFileError } from '../../../core/profiles/errors.js';
@@ -90,8 +90,10 @@ export async function* findings(
     yield checkClock(request.answer, request);
     refuseKnownFault(request, settings);
     const seen = seenBefore ?? (await askSignatures(context, settings, options, secret));
-    yield checkRead(request, settings, seen);
-    yield checkPassback(settings, seen);
+    for (const { operation } of endpoints) {
+      if (seen !== null) yield findingOf(operation, settings, seen);
+      else yield operation === 'read' ? checkOneRead(request, settings) : notAsked;
+    }
   } finally {
     await client.close();
   }
@@ -287,13 +289,11 @@ async function askSignatures(
   }
 }
 
-/** The signatures of a read are accepted: seen by an answer that a wrong one does not get. */
-function checkRead({ refused }: SentRequest, settings: Settings, seen: Settlement | null): Finding {
-  if (seen === null) return checkOneRead(refused, settings);
-  return findingOf('read', settings, seen);
-}
-
-/** @throws CheckFailedError if a signature was refused */
+/**
+ * The signatures of an operation are accepted: seen by an answer that wrong ones do not get.
+ *
+ * @throws CheckFailedError if a signature was refused
+ */
 function findingOf(operation: OperationName, { profile }: Settings, seen: Settlement): Finding {
   const { sight, detail, next } = reportOperation(operation, seen);
   if (sight !== 'refused') return withoutUndefined({ detail, next, skipped: sight === 'unseen' });
@@ -309,7 +309,7 @@ function findingOf(operation: OperationName, { profile }: Settings, seen: Settle
  * What one read shows, without its control: something only where the codes of the platform are
  * known.
  */
-function checkOneRead(refused: RejectedError | undefined, settings: Settings): Finding {
+function checkOneRead({ refused }: SentRequest, settings: Settings): Finding {
   if (refused === undefined)
     return { detail: 'a code that was never issued is accepted', skipped: true };
   const { means, resultCode: code } = refused;
@@ -324,12 +324,12 @@ function checkOneRead(refused: RejectedError | undefined, settings: Settings): F
   };
 }
 
-/** The signatures of a passback are accepted. */
-function checkPassback(settings: Settings, seen: Settlement | null): Finding {
-  if (seen === null)
-    return { detail: 'not asked', next: 'To ask the platform: add --yes.', skipped: true };
-  return findingOf('passback', settings, seen);
-}
+/** An operation of which nothing was asked. */
+const notAsked: Finding = {
+  detail: 'not asked',
+  next: 'To ask the platform: add --yes.',
+  skipped: true,
+};
 
 /** How to learn what an unknown code means. A probe may be sent to a test deployment alone. */
 function learningCodes({ environment, profile }: Settings): Pick<Finding, 'next' | 'commands'> {

@@ -1,3 +1,4 @@
+import type { OperationName } from '../../../core/contract/endpoints.js';
 import { UserInfoError } from '../../../core/contract/errors.js';
 import type { Settlement } from '../../../lab/settle/settle.js';
 import { command, type Invocation } from '../../command.js';
@@ -30,7 +31,7 @@ const titles = {
   clock: 'clock',
   read: 'read',
   passback: 'passback',
-} as const;
+} as const satisfies Readonly<Record<OperationName, string> & Record<string, string>>;
 
 /** The result of a check. `skipped`: there was nothing to check, or an earlier check failed. */
 export interface Check {

@@ -1,5 +1,6 @@
 // Only "sign try" and "profile add" load it.
 
+import { endpoints } from '../../../core/contract/endpoints.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import type { Settings } from '../../../core/profiles/settings.js';
 import type { SignerPair } from '../../../core/signing/app-signatures.js';
@@ -144,18 +145,22 @@ function tableOf({ settlement, requests }: Asked, rules: Partial<SigningRecipes>
     const rule = rules[name];
     return [name, rule === undefined ? 'not found' : describeRecipe(rule)];
   });
-  const seen = settlement && {
-    read: reportOperation('read', settlement).detail,
-    passback: reportOperation('passback', settlement).detail,
-  };
-  return { ...Object.fromEntries(described), ...seen, requests };
+  const rulesFound = Object.fromEntries(described);
+  if (settlement === null) return { ...rulesFound, requests };
+  const seen = endpoints.map(({ operation }) => [
+    operation,
+    reportOperation(operation, settlement).detail,
+  ]);
+  return { ...rulesFound, ...Object.fromEntries(seen), requests };
 }
 
 /** `signing` is that of a platform file. */
 function recordOf({ settlement, requests }: Asked, signing: Partial<SigningRecipes>): object {
-  const read = settlement && reportOperation('read', settlement);
-  const passback = settlement && reportOperation('passback', settlement);
-  return { signing, read, passback, requests };
+  const seen = endpoints.map(({ operation }) => [
+    operation,
+    settlement && reportOperation(operation, settlement),
+  ]);
+  return { signing, ...Object.fromEntries(seen), requests };
 }
 
 async function saveNewRules(
