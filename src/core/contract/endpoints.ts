@@ -53,11 +53,22 @@ export const defaultScope = 'get_user_info';
 /** §4.2: the encoding of a passback's body. */
 export const formContentType = 'application/x-www-form-urlencoded';
 
-function query(name: string, meaning: string, rest: Partial<Parameter> = {}): Parameter {
+/** A parameter whose name the compiler knows. */
+type Named<Name extends string> = Parameter & { readonly name: Name };
+
+function query<Name extends string>(
+  name: Name,
+  meaning: string,
+  rest: Partial<Omit<Parameter, 'name'>> = {},
+): Named<Name> {
   return { name, in: 'query', type: 'string', required: true, meaning, ...rest };
 }
 
-function form(name: string, meaning: string, required: Parameter['required']): Parameter {
+function form<Name extends string>(
+  name: Name,
+  meaning: string,
+  required: Parameter['required'],
+): Named<Name> {
   return { name, in: 'form', type: 'string', required, meaning };
 }
 
@@ -147,6 +158,9 @@ const table = {
 
 /** The name of an operation of §4. */
 export type OperationName = keyof typeof table;
+
+/** The name of a parameter of any operation. */
+export type ParameterName = (typeof table)[OperationName]['parameters'][number]['name'];
 
 /** An operation of §4. */
 export interface Endpoint extends EndpointFacts {

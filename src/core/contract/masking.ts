@@ -1,4 +1,5 @@
 import { jsonValueOf } from '../support/json.js';
+import type { ParameterName } from './endpoints.js';
 import { InvalidInputError } from './errors.js';
 import { personalInfoNames, type SpecialInfoName, withoutChatPrefix } from './info-names.js';
 import { jsonTokens } from './json-tokens.js';
@@ -90,8 +91,31 @@ export function maskText(text: string): string {
   return `${characters.slice(0, 3).join('')}****${characters.slice(-4).join('')}`;
 }
 
-/** Parameters of a request that no text shows, besides those with the name of personal data. */
-const hiddenParameters: ReadonlySet<string> = new Set(['code', 'sign', 'app_sign', 'user_info']);
+/** What a log shows of a parameter: its value, the ends of its value, or the keys of its object. */
+type Shown = 'value' | 'ends' | 'keys';
+
+const parameters: Readonly<Record<ParameterName, Shown>> = {
+  tenant_code: 'value',
+  app_key: 'value',
+  app_sign: 'ends',
+  channel: 'value',
+  code: 'ends',
+  scope: 'value',
+  random: 'value',
+  timestamp: 'value',
+  sign: 'ends',
+  info_name: 'value',
+  union_id: 'value',
+  primary_key: 'value',
+  user_info: 'keys',
+};
+
+const shownOf: ReadonlyMap<string, Shown> = new Map(Object.entries(parameters));
+
+/** What a log shows of a value by its name, which may be no parameter. */
+function shownOfName(name: string): Shown {
+  return isPersonalName(name) ? 'ends' : (shownOf.get(name) ?? 'value');
+}
 
 /** An address of electronic mail. The limit keeps the search linear in a long text. */
 const mailAddress = /[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+/g;
@@ -103,21 +127,25 @@ const mailAddress = /[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+/g;
 export function maskWords(text: string): string {
   return text
     .replace(/\b(\w+)=[^&\s"'<>]+/g, (pair, name: string) =>
-      hiddenParameters.has(name) || isPersonalName(name) ? `${name}=****` : pair,
+      shownOfName(name) === 'value' ? pair : `${name}=****`,
     )
     .replace(mailAddress, '****')
     .replace(/\d{6,}/g, (digits) => maskText(digits));
 }
 
 /**
- * A parameter of a request for a log: `code` and the values of `user_info` are masked; of its keys
- * `showKey` returns what is shown, by default those that look like names. An invalid `user_info` is
- * masked whole.
+ * A parameter of a request for a log. Of the keys of `user_info`, `showKey` returns what is shown,
+ * by default those that look like names. An invalid `user_info` is masked whole.
  */
 export function maskParameter(name: string, value: string, showKey = maskName): string {
-  if (name === 'code' || isPersonalName(name)) return maskText(value);
-  if (name === 'user_info') return maskUserInfo(value, showKey);
-  return value;
+  switch (shownOfName(name)) {
+    case 'value':
+      return value;
+    case 'ends':
+      return maskText(value);
+    case 'keys':
+      return maskUserInfo(value, showKey);
+  }
 }
 
 function maskUserInfo(text: string, showKey: (key: string) => string): string {
