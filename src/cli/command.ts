@@ -1,4 +1,4 @@
-import type { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { SenderOptions } from '../client/call/options.js';
 import { ProfileStore } from '../core/profiles/profile-store.js';
 import { configFolder } from '../core/support/folders.js';
@@ -6,6 +6,7 @@ import type { Admin } from '../service/index.js';
 import {
   type CommonGroup,
   CommonOption,
+  DependentOption,
   type LoadHelpText,
   rootOf,
   setHelpText,
@@ -81,11 +82,10 @@ export interface CommandSpec<Options, Arguments extends unknown[]> {
   /** The `help.txt` of its folder; a command of a group is in that of the group. */
   readonly help?: LoadHelpText;
   /**
-   * The common options that apply to it.
-   *
-   * @default ['output'], none for a group
+   * The common options that apply to it: `output` only if it prints data, which an option could
+   * format. A group has none, unless its commands share them.
    */
-  readonly common?: readonly CommonGroup[];
+  readonly common: readonly CommonGroup[];
   /** Adds its arguments and options. */
   readonly takes?: (command: Command, context: CliContext) => Command;
   /** Its work, with the arguments that `takes` adds. A group has none. */
@@ -110,18 +110,30 @@ function findUnused(command: Command, common: readonly CommonGroup[]): CommonOpt
     .find(({ isKept, group }) => !isKept && !common.includes(group));
 }
 
+/** An option that is given without any of those that give it an effect. */
+function findAlone(command: Command): DependentOption | undefined {
+  const options = command.optsWithGlobals();
+  const isAlone = (option: DependentOption) =>
+    command.getOptionValueSourceWithGlobals(option.attributeName()) === 'cli' &&
+    option.needs.every((flag) => options[new Option(flag).attributeName()] === undefined);
+  return [...command.options, ...(command.parent?.options ?? [])]
+    .filter((option) => option instanceof DependentOption)
+    .filter(({ needs }) => needs.length > 0)
+    .find(isAlone);
+}
+
 /** Makes a command of its specification. The output options are checked before its work begins. */
 export function command<Options, Arguments extends unknown[]>(
   spec: CommandSpec<Options, Arguments>,
 ): Declare {
-  const { common = ['output'], takes, action, commands = [] } = spec;
+  const { common, takes, action, commands = [] } = spec;
   const isGroup = action === undefined;
   return (parent, context) => {
     const command = parent.command(spec.name).summary(spec.summary);
     if (spec.help !== undefined) setHelpText(command, spec.help);
     takes?.(command, context);
     for (const declare of commands) declare(command, context);
-    if (!isGroup || spec.common !== undefined) showCommon(command, common);
+    showCommon(command, common);
     if (isGroup) {
       command.helpCommand('help [command]', 'show the help of a command');
       command.action(async () => {
@@ -140,6 +152,9 @@ export function command<Options, Arguments extends unknown[]>(
           unused,
           args,
         );
+      const alone = findAlone(command);
+      if (alone !== undefined)
+        throw (await import('./command-line/suggestions.late.js')).optionAlone(alone);
       await cutInCommandLine(io, command);
       const options = command.optsWithGlobals<CommonOptions & Options>();
       const style = await outputStyle(options, io);

@@ -72,6 +72,17 @@ export class CommonOption extends Option {
   }
 }
 
+/** An option that has an effect only with one of other options of its command. */
+export class DependentOption extends Option {
+  /** Such as `--dry-run`; none for an option that has an effect by itself. */
+  readonly needs: readonly string[];
+
+  constructor(flags: string, description: string, needs: readonly string[]) {
+    super(flags, description);
+    this.needs = needs;
+  }
+}
+
 const shownCommon = new WeakMap<Command, readonly CommonGroup[]>();
 
 /** The program that a command is of. */

@@ -9,7 +9,7 @@ import {
   oneFileEach,
   UsageError,
 } from './command-line.js';
-import type { CommonOption } from './help-layout.js';
+import type { CommonOption, DependentOption } from './help-layout.js';
 import json from './other-tools.json' with { type: 'json' };
 
 /**
@@ -129,4 +129,11 @@ export function unusedOption(
   if (long === '--profile' && command.registeredArguments[0]?.name() === 'name')
     return new UsageError(message, `The profile is an argument: ${fullName(command)} NAME`);
   return new UsageError(message, 'Leave it out.');
+}
+
+/** The error of an option that is given without those that give it an effect. */
+export function optionAlone({ long, needs }: DependentOption): UsageError {
+  const message = `${long} has an effect only with ${needs.join(' or ')}`;
+  if (needs.length === 1) return new UsageError(message, `Add ${needs}, or leave ${long} out.`);
+  return new UsageError(message, `Add one of them, or leave ${long} out.`);
 }

@@ -1,12 +1,14 @@
 import { type Command, Option } from 'commander';
 import { showParameter } from '../../client/call/hooks.js';
 import type { WireRequest } from '../../client/call/sign-request.js';
+import { InvalidInputError } from '../../core/contract/errors.js';
 import { maskGivenName } from '../../core/contract/masking.js';
 import type { Settings } from '../../core/profiles/settings.js';
 import { encodePairs } from '../../core/support/percent-encoding.js';
 import { quoteWhereNeeded } from '../../core/support/shell.js';
 import { withoutUndefined } from '../../core/support/without-undefined.js';
 import type { Invocation } from '../command.js';
+import { DependentOption } from '../command-line/help-layout.js';
 import { addConnectionOptions, type ConnectionOptions } from '../command-line/options.js';
 import { printMessage, write } from '../io.js';
 import { showProxy } from './network.js';
@@ -26,13 +28,27 @@ export function addRequestOptions(command: Command): Command {
         new Option('--dry-run', 'print the request without sending it').conflicts('printCurl'),
       )
       .option('--print-curl', 'print a signed curl command without sending it')
-      .option('--reveal', 'with --dry-run or --print-curl, show masked values')
+      .addOption(
+        new DependentOption('--reveal', 'with --dry-run or --print-curl, show masked values', [
+          '--dry-run',
+          '--print-curl',
+        ]),
+      )
       .optionsGroup(''),
   );
 }
 
 export function isPreview({ printCurl, dryRun }: RequestOptions): boolean {
   return printCurl === true || dryRun === true;
+}
+
+/** @throws InvalidInputError if masked values are to be shown, and personal data is to be masked */
+export function refuseMaskedReveal({
+  mask,
+  reveal,
+}: Pick<Invocation<RequestOptions>['options'], 'mask' | 'reveal'>): void {
+  if (mask && reveal)
+    throw new InvalidInputError('--reveal shows what --mask hides: use one of them');
 }
 
 /** Below what a preview masks. */
@@ -45,6 +61,7 @@ export async function printPreview(
   settings: Settings,
 ): Promise<void> {
   const { printCurl, reveal = false } = options;
+  refuseMaskedReveal(options);
   const described = describeRequest(request, reveal);
   if (!printCurl) {
     await print(described);

@@ -3,6 +3,7 @@ import { parseBaseUrl } from '../../../core/contract/base-url.js';
 import { addProfile } from '../../../core/profiles/profile-store.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { command } from '../../command.js';
+import { DependentOption } from '../../command-line/help-layout.js';
 import { parseDuration } from '../../command-line/options.js';
 import { printMessage } from '../../io.js';
 import { printList } from '../../output/print.js';
@@ -58,12 +59,17 @@ const declareCreate = storeCommand({
       .requiredOption('--channel <code>', 'channel of the app')
       .option('--app-key <key>', 'key of the app (default: generated)')
       .option('--platform <file>', 'platform file with its recipes; - for standard input')
-      .option('--base-url <url>', 'with --profile: base URL of the service', defaultUrl),
+      .addOption(
+        new DependentOption('--base-url <url>', 'with --profile, base URL of the service', [
+          '--profile',
+        ]).default(defaultUrl),
+      ),
   action: createApp,
 });
 
 const declareList = storeCommand({
   name: 'list',
+  common: ['output'],
   summary: 'list the apps',
   action: async ({ io, style, openStore }) => printList((await openStore()).listApps(), io, style),
 });
@@ -104,6 +110,7 @@ const declareRotateSecret = storeCommand({
 const declareChanges = changes.map(({ done, change, ...spec }) =>
   storeCommand({
     ...spec,
+    common: [],
     takes: takesKey,
     action: async ({ io, options, openStore }: StoreInvocation<AppOptions>) => {
       await (await openStore())[change](options);
@@ -114,6 +121,7 @@ const declareChanges = changes.map(({ done, change, ...spec }) =>
 
 const declareSet = storeCommand({
   name: 'set',
+  common: [],
   summary: 'change the channel or the recipes of an app',
   takes: (command) =>
     takesKey(command)
@@ -124,6 +132,7 @@ const declareSet = storeCommand({
 
 const declareEncryptSecrets = storeCommand({
   name: 'encrypt-secrets',
+  common: ['output'],
   summary: 'encrypt the stored secrets of all apps',
   action: async ({ print, openStore }) =>
     print({ encrypted: await (await openStore()).encryptSecrets() }),
@@ -144,6 +153,7 @@ const declareDelete = storeCommand({
 
 export const declareApp = command({
   name: 'app',
+  common: [],
   summary: 'manage the apps, which may call the service',
   commands: [
     declareCreate,

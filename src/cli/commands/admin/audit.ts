@@ -13,6 +13,7 @@ interface AuditOptions extends Pick<AuditFilter, 'action' | 'tenantCode' | 'appK
 
 export const declareAudit = storeCommand({
   name: 'audit',
+  common: ['output'],
   summary: 'list the last admin actions',
   takes: (command) =>
     takesNamedUser(

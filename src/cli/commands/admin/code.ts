@@ -4,6 +4,7 @@ import { parseInfoNames } from '../../../core/contract/info-names.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import type { Admin } from '../../../service/index.js';
 import { command } from '../../command.js';
+import { DependentOption } from '../../command-line/help-layout.js';
 import { parseDuration, parseLimit } from '../../command-line/options.js';
 import { printMessage, write } from '../../io.js';
 import { printList } from '../../output/print.js';
@@ -27,6 +28,7 @@ interface IssueOptions extends TenantOptions, Omit<IssueManyOptions, 'from'> {
 
 const declareIssue = storeCommand({
   name: 'issue',
+  common: ['output'],
   summary: 'issue authorization codes',
   takes: (command) =>
     addFormatOptions(
@@ -51,14 +53,20 @@ const declareIssue = storeCommand({
         )
         .optionsGroup('Many users:')
         .option('--from <file>', 'a row per user: CSV or NDJSON, .gz too; - is standard input'),
+      ['--from'],
     )
-      .option('--union-id-column <name>', 'column of union IDs (default: union_id)')
+      .addOption(
+        new DependentOption('--union-id-column <name>', 'column of union IDs (default: union_id)', [
+          '--from',
+        ]),
+      )
       .optionsGroup('Options:'),
   action: issueCode,
 });
 
 const declareList = storeCommand({
   name: 'list',
+  common: ['output'],
   summary: 'list the codes of a tenant',
   takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the codes'),
   action: async ({ io, options, style, openStore }: StoreInvocation<TenantOptions>) =>
@@ -67,6 +75,7 @@ const declareList = storeCommand({
 
 const declareRevoke = storeCommand({
   name: 'revoke',
+  common: [],
   summary: 'revoke an authorization code',
   takes: (command) =>
     command
@@ -80,6 +89,7 @@ const declareRevoke = storeCommand({
 
 export const declareCode = command({
   name: 'code',
+  common: [],
   summary: 'manage authorization codes, which a read needs',
   commands: [declareIssue, declareList, declareRevoke],
 });

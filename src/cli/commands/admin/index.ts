@@ -7,6 +7,7 @@ import { declareUser } from './user.js';
 
 export const declareAdmin = command({
   name: 'admin',
+  common: [],
   summary: 'manage the apps, users, codes and database of the service',
   help: () => import('./help.txt?raw'),
   commands: [declareApp, declareUser, declareCode, declareAudit, declareMigrate],

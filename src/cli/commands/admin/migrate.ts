@@ -3,6 +3,7 @@ import { chooseStore, databaseOption } from '../serve/database.js';
 
 export const declareMigrate = command({
   name: 'migrate',
+  common: ['output'],
   summary: 'update the tables of the service',
   takes: (command) => command.addOption(databaseOption()),
   action: async ({ io, options, print }: Invocation<{ readonly database?: string }>) => {

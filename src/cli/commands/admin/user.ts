@@ -34,6 +34,7 @@ const takesUser = (command: Command) =>
 
 const declarePut = storeCommand({
   name: 'put',
+  common: ['output'],
   summary: 'store user records',
   takes: (command) => command.argument('[file]', 'file of JSON lines; - for standard input', '-'),
   action: async ({ context, io, isTable, print, openStore }, file: string) => {
@@ -45,6 +46,7 @@ const declarePut = storeCommand({
 
 const declareShow = storeCommand({
   name: 'show',
+  common: ['output'],
   summary: 'print a user record',
   takes: (command) => takesUser(command).alias('export'),
   action: async ({ options, print, openStore }: StoreInvocation<UserKey>) =>
@@ -53,6 +55,7 @@ const declareShow = storeCommand({
 
 const declareFind = storeCommand({
   name: 'find',
+  common: ['output'],
   summary: 'find users by a value',
   takes: (command) =>
     command
@@ -71,6 +74,7 @@ const declareFind = storeCommand({
 
 const declareList = storeCommand({
   name: 'list',
+  common: ['output'],
   summary: 'print all user records of a tenant',
   takes: (command) => command.requiredOption('--tenant-code <code>', 'tenant of the users'),
   action: async (invocation: StoreInvocation<{ readonly tenantCode: string }>) =>
@@ -83,6 +87,7 @@ const declareList = storeCommand({
 
 const declareDigest = storeCommand({
   name: 'digest',
+  common: ['output'],
   summary: 'print the digest that names a user in the log and the audit',
   takes: (command) =>
     takesNamedUser(command.requiredOption('--tenant-code <code>', 'tenant of the user')),
@@ -121,6 +126,7 @@ const declareDelete = storeCommand({
 
 export const declareUser = command({
   name: 'user',
+  common: [],
   summary: 'manage user records',
   commands: [declarePut, declareShow, declareFind, declareList, declareDigest, declareDelete],
 });

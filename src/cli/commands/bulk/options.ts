@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { sharedHeading } from '../../command-line/help-layout.js';
+import { DependentOption, sharedHeading } from '../../command-line/help-layout.js';
 import {
   addConnectionOptions,
   type CommonOptions,
@@ -68,17 +68,18 @@ export function addFile(command: Command): Command {
   return command.argument('<file>', description, parseFilled('the name of the file'));
 }
 
-/** Adds the options that say how the rows of a file are read. */
-export function addFormatOptions(command: Command): Command {
+/**
+ * Adds the options that say how the rows of a file are read; `needs` is the option that names the
+ * file, where it is no argument.
+ */
+export function addFormatOptions(command: Command, needs: readonly string[] = []): Command {
+  const format = 'format of the rows (default: from the file name)';
   return command
+    .addOption(new DependentOption('--format <format>', format, needs).choices(['csv', 'ndjson']))
     .addOption(
-      new Option('--format <format>', 'format of the rows (default: from the file name)').choices([
-        'csv',
-        'ndjson',
-      ]),
+      new DependentOption('--delimiter <text>', 'text between cells (default: a comma)', needs),
     )
-    .option('--delimiter <text>', 'text between cells (default: a comma)')
-    .option('--encoding <name>', 'such as gb18030 (default: utf-8)');
+    .addOption(new DependentOption('--encoding <name>', 'such as gb18030 (default: utf-8)', needs));
 }
 
 /** Adds the options that both bulk runs have. */
@@ -86,7 +87,7 @@ export function addBulkOptions(command: Command): Command {
   addFormatOptions(command.optionsGroup(sharedHeading))
     .option('--part <k/n>', 'only part k of n, for n machines (see docs/bulk.md)', parsePart)
     .option('--dry-run', 'check all rows, and print the first ones without sending any')
-    .option('--reveal', 'with --dry-run, show masked values')
+    .addOption(new DependentOption('--reveal', 'with --dry-run, show masked values', ['--dry-run']))
     .option(
       '--concurrency <n>',
       'maximum number of requests in flight',

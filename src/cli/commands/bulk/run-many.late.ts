@@ -18,7 +18,7 @@ import {
 } from '../../request/deployment.js';
 import { confirmDoubts, warnOfDoubts } from '../../request/doubts.js';
 import { explainFailure } from '../../request/explain-failure.late.js';
-import { revealAdvice } from '../../request/preview.js';
+import { refuseMaskedReveal, revealAdvice } from '../../request/preview.js';
 import { ColumnDoubts } from './column-doubts.js';
 import { FileRun, type RunReport } from './file-run.js';
 import { type ReplaceableFile, requireOurs } from './files/failed-file.js';
@@ -107,6 +107,7 @@ async function runMany(
   operation: RowOperation,
   infoNames: readonly string[] = [],
 ): Promise<void> {
+  refuseMaskedReveal(invocation.options);
   if (invocation.options.dryRun && !invocation.options.preflight) {
     throw new InvalidInputError(
       '--dry-run checks the rows, --no-preflight does not: use one of them',

@@ -31,6 +31,7 @@ import { declareShow } from './show.js';
 
 const declareExport = command({
   name: 'export',
+  common: ['output'],
   summary: 'print a profile as JSON, to share it',
   takes: (command) => command.argument('<name>', 'the profile'),
   action: async ({ context, io, isTable, print }, name: string) => {
@@ -108,6 +109,7 @@ const takesName = (command: Command) => command.argument('<name>', 'the profile'
 
 const declareList = command({
   name: 'list',
+  common: ['output'],
   summary: 'list the profiles',
   action: async ({ context, io, style, isTable, print }) => {
     const { active, profiles } = await context.profiles.load();
@@ -192,6 +194,7 @@ const declareDelete = command({
 
 const declarePath = command({
   name: 'path',
+  common: ['output'],
   summary: 'print the path of the profile file',
   action: ({ context, io: { stdout }, isTable, print }) => {
     const { path } = context.profiles;
@@ -202,6 +205,7 @@ const declarePath = command({
 
 export const declareProfile = command({
   name: 'profile',
+  common: [],
   summary: 'store your deployments: base URLs and credentials',
   help: () => import('./help.txt?raw'),
   commands: [

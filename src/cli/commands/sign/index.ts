@@ -8,6 +8,7 @@ import { declareSignVerify } from './verify.js';
 
 export const declareSign = command({
   name: 'sign',
+  common: [],
   summary: 'find, verify, explain and export signing rules',
   help: () => import('./help.txt?raw'),
   commands: [

@@ -6,6 +6,7 @@ import { requirePreset } from '../../request/resolve-signing.js';
 
 export const declareSignPresets = command({
   name: 'presets',
+  common: ['output'],
   summary: 'list common recipes, or print one',
   takes: (command) => command.argument('[name]', 'recipe to print'),
   action: async ({ io, isTable, print }, name?: string) => {
