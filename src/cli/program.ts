@@ -13,7 +13,7 @@ import {
   helpLayout,
   sendsRequests,
 } from './command-line/help-layout.js';
-import { addCommonOptions, type CommonOptions } from './command-line/options.js';
+import { addCommonOptions, type CommonOptions, hasJsonErrors } from './command-line/options.js';
 import { topicList } from './commands/help/index.js';
 import { declareCommands } from './commands/index.js';
 import { exitStatus } from './exit-status.js';
@@ -44,7 +44,7 @@ export async function run(
     const error = await explained(thrown, line);
     const { verbose = false, output = io.env.USERINFO_OUTPUT } = program.opts<CommonOptions>();
     // An error in an option may come before this one is parsed.
-    const json = args.includes('--json') || output === 'json' || output === 'ndjson';
+    const json = args.includes('--json') || hasJsonErrors(output);
     const isUnsent = sendsRequests(line.command) && !context.hasSent;
     const { reportError } = await import('./report-error.js');
     return reportError(error, io, { verbose, json, isUnsent });

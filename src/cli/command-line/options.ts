@@ -3,14 +3,32 @@ import { InvalidInputError } from '../../core/contract/errors.js';
 import type { SettingFlags } from '../../core/profiles/flags-and-environment.js';
 import { CommonOption } from './help-layout.js';
 
-/** Whether an output format is flat: it has the data alone. The others keep the nesting. */
-const flatness = { table: false, json: false, ndjson: false, yaml: false, csv: true } as const;
+/** What the program asks of an output format. */
+interface FormatFacts {
+  /** Whether it has the data of an answer alone. The others keep the nesting. */
+  readonly isFlat: boolean;
+  /** What an error on stderr is. */
+  readonly errors: 'text' | 'json';
+}
 
-export type OutputFormat = keyof typeof flatness;
-export const outputFormats = Object.keys(flatness) as OutputFormat[];
+const formatFacts = {
+  table: { isFlat: false, errors: 'text' },
+  json: { isFlat: false, errors: 'json' },
+  ndjson: { isFlat: false, errors: 'json' },
+  yaml: { isFlat: false, errors: 'text' },
+  csv: { isFlat: true, errors: 'text' },
+} as const satisfies Readonly<Record<string, FormatFacts>>;
 
-export function isFlat(format: OutputFormat): boolean {
-  return flatness[format];
+export type OutputFormat = keyof typeof formatFacts;
+export const outputFormats = Object.keys(formatFacts) as OutputFormat[];
+
+export function factsOf(format: OutputFormat): FormatFacts {
+  return formatFacts[format];
+}
+
+/** Whether errors are JSON in a format; `name` may be no format. */
+export function hasJsonErrors(name: string | undefined): boolean {
+  return outputFormats.some((format) => format === name && formatFacts[format].errors === 'json');
 }
 
 /** Options of every command, accepted before or after its name. */

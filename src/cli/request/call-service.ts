@@ -10,7 +10,7 @@ import type { Settings } from '../../core/profiles/settings.js';
 import { formatCount } from '../../core/support/count.js';
 import { jsonValueOf } from '../../core/support/json.js';
 import type { Invocation } from '../command.js';
-import { isFlat } from '../command-line/options.js';
+import { factsOf } from '../command-line/options.js';
 import { type Io, printMessage, write, writeStyled } from '../io.js';
 import { maskPersonalData, printData } from '../output/print.js';
 import { isPlainTable, type OutputStyle, warn } from '../output/style.js';
@@ -23,8 +23,8 @@ import { isPreview, printPreview, type RequestOptions } from './preview.js';
  * Makes one call, from options to output: resolves settings, asks about the doubts of `judge`, asks
  * before a write to production, sends the request, and prints the envelope to stdout, warnings and
  * missing names to stderr. An envelope whose code is not 200 is printed too, unless there is a
- * query, before its RejectedError is thrown; so is an answer that is not an envelope, with `--json`
- * or `--verbose`: its code may be used up. A preview sends nothing. The connection is left to the
+ * query, before its RejectedError is thrown; so is an answer that is not an envelope, in a
+ * format for programs or with `--verbose`: its code may be used up. A preview sends nothing. The connection is left to the
  * end of the process: closing it takes 3 ms.
  */
 export async function callService(
@@ -76,20 +76,21 @@ type BodyMembers = ReturnType<typeof bodyMembers>;
 const maxLength = 8_192;
 
 /**
- * Prints the body of an answer that is not an envelope: to stdout as JSON, in base64 if it is not
- * text; to stderr masked, where its reason is read.
+ * Prints the body of an answer that is not an envelope: to stdout in a format for programs that
+ * keeps the nesting, in base64 if it is not text; to stderr masked, where its reason is read.
  */
 async function printUnknownBody(
   body: Uint8Array,
   io: Io,
-  { format, select, mask }: OutputStyle,
+  style: OutputStyle,
   verbose = false,
 ): Promise<void> {
   const isText = isUtf8(body);
-  if (format === 'json' && select === undefined) {
+  const isForProgram = style.format !== 'table' && !factsOf(style.format).isFlat;
+  if (isForProgram && style.select === undefined) {
     const members = bodyMembers(body, maxLength);
-    const printed = mask ? maskMembers(members, isText) : members;
-    await write(io.stdout, `${JSON.stringify(printed)}\n`);
+    const printed = style.mask ? maskMembers(members, isText) : members;
+    await printData(printed, io, { ...style, mask: false });
   }
   if (!verbose) return;
   if (!isText)
@@ -173,7 +174,8 @@ async function printBody(body: string, io: Io, style: OutputStyle): Promise<void
     return writeStyled(io.stdout, formatEnvelopeTable(body, style));
   }
   const envelope = parseExact(body) as { readonly data?: unknown };
-  if (!isFlat(style.format) || style.select !== undefined) return printData(envelope, io, style);
+  if (!factsOf(style.format).isFlat || style.select !== undefined)
+    return printData(envelope, io, style);
   // A refusal may have no data, or data that is not an object.
   return printData(isRecord(envelope.data) ? envelope.data : {}, io, style);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse as parseYaml } from 'yaml';
+import { type OutputFormat, outputFormats } from '../../../src/cli/command-line/options.js';
 import { ServedMachine } from '../../support/served.js';
 
 let machine: ServedMachine;
@@ -15,23 +15,26 @@ beforeAll(async () => {
 afterAll(() => machine[Symbol.asyncDispose]());
 
 describe('read -o', () => {
-  it('yaml shows the whole envelope', async () => {
-    const done = await machine.run(['read', code, 'mobile', '-o', 'yaml']);
-    expect(done).toMatchObject({ status: 0, stderr: '' });
-    expect(parseYaml(done.stdout)).toEqual({
-      code: 200,
-      msg: 'ok',
-      data: { union_id: 'u001', mobile: '13800138000' },
-    });
+  const json = '{"code":200,"msg":"ok","data":{"union_id":"u001","mobile":"13800138000"}}\n';
+  const inFormat: Readonly<Record<OutputFormat, string>> = {
+    table:
+      '200 ok\ndata\n┌──────────┬─────────────┐\n│ union_id │ u001        │\n' +
+      '│ mobile   │ 13800138000 │\n└──────────┴─────────────┘\n',
+    json,
+    ndjson: json,
+    yaml: 'code: 200\nmsg: ok\ndata:\n  union_id: u001\n  mobile: "13800138000"\n',
+    csv: 'union_id,mobile\nu001,13800138000\n',
+  };
+
+  it.each(outputFormats)('%s prints what was read', async (format) => {
+    const done = await machine.run(['read', code, 'mobile', '-o', format]);
+    expect(done).toMatchObject({ status: 0, stdout: inFormat[format], stderr: '' });
   });
 
-  it('csv has the values of the user', async () => {
-    const done = await machine.run(['read', code, 'mobile,acme_level', '-o', 'csv']);
-    expect(done).toMatchObject({
-      status: 0,
-      stdout: 'union_id,mobile,acme_level\nu001,13800138000,gold\n',
-      stderr: '',
-    });
+  it.each(outputFormats)('%s prints a preview, too', async (format) => {
+    const done = await machine.run(['read', code, '--dry-run', '-o', format, '--query', 'method']);
+    const inQuotes = /^"?GET"?\n$/;
+    expect(done).toMatchObject({ status: 0, stdout: expect.stringMatching(inQuotes) });
   });
 
   it('csv prints nothing of a refusal', async () => {

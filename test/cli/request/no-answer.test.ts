@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { factsOf, outputFormats } from '../../../src/cli/command-line/options.js';
 import { flood } from '../../support/bare-proxy.js';
 import { deploymentFlags, Machine } from '../../support/cli.js';
 import { httpServer, tcpServer } from '../../support/raw-server.js';
@@ -181,6 +182,16 @@ describe('--json', () => {
       stderr: expect.stringContaining(said),
     });
     expect(done.stderr).not.toContain('\u001b[2J');
+  });
+
+  it.each(outputFormats)('prints an answer that is no envelope with -o %s', async (format) => {
+    const server = await httpServer((_, response) => response.end('<html>'));
+    const done = await machine.run(['read', 'c', '--base-url', server.url, '-o', format]);
+    await server.close();
+    const isForProgram = format !== 'table' && !factsOf(format).isFlat;
+    expect(done.status).toBe(5);
+    expect(done.stdout).toMatch(isForProgram ? /^\{?"?body"?: ?"?<html>"?\}?\n$/ : /^$/);
+    expect(done.stderr.startsWith('{"error":')).toBe(factsOf(format).errors === 'json');
   });
 
   it('prints bytes that are not UTF-8 in base64, unless they are masked', async () => {

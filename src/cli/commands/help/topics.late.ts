@@ -8,7 +8,7 @@ import type { SigningRecipes } from '../../../core/signing/recipe.js';
 import { sampleFormats } from '../../../lab/samples/formats.js';
 import { formatColumns } from '../../command-line/help-layout.js';
 import { sectionOf } from '../../command-line/help-texts.late.js';
-import { addConnectionOptions } from '../../command-line/options.js';
+import { addConnectionOptions, type OutputFormat } from '../../command-line/options.js';
 import { type ExitStatus, exitStatus } from '../../exit-status.js';
 import { breakText } from '../../output/break-lines.js';
 import { addServeOptions } from '../serve/index.js';
@@ -24,6 +24,15 @@ export const exitMeanings: Readonly<Record<ExitStatus, string>> = {
   [exitStatus.noAnswer]: 'no valid answer (network, TLS, time-out, database), or too long a pause',
   [exitStatus.failedRows]: 'a bulk run with failed rows',
   [exitStatus.interrupted]: 'interrupted',
+};
+
+/** What each output format prints. */
+const formatMeanings: Readonly<Record<OutputFormat, string>> = {
+  table: 'for people; the default',
+  json: 'an answer byte for byte as it was received; a list is an array',
+  ndjson: 'one line of JSON per record',
+  yaml: 'the same data as YAML',
+  csv: 'one row per record, one column per single value',
 };
 
 /**
@@ -54,6 +63,7 @@ const parts: Readonly<Record<string, (prefix: ChatPrefix) => string>> = {
   seconds: () => String(defaultClockWindowSeconds),
   settings: () => settings.join('\n'),
   exits: () => formatColumns(Object.entries(exitMeanings)),
+  outputFormats: () => formatColumns(Object.entries(formatMeanings)),
   formats: () =>
     sampleFormats
       .map(({ name, from }) => `  ${name}\n${breakText(`      ${from}`, 80)}\n`)
