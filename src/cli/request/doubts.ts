@@ -1,5 +1,6 @@
 import type { PlainRequest } from '../../client/call/request.js';
 import { doubtsAbout, type TextUse } from '../../core/contract/doubts.js';
+import type { OwnParameterName } from '../../core/contract/endpoints.js';
 import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
 import { specialInfoNames } from '../../core/contract/info-names.js';
 import { identifyingText } from '../../core/contract/passback.js';
@@ -38,17 +39,26 @@ export function doubtful(
 
 /** The doubts about the texts of a request; of its settings, about those that no profile has. */
 export function requestDoubts(request: PlainRequest, settings: Settings): DoubtfulText[] {
-  const { parameters, infoNames } = request;
-  const names = specialNamesOf(settings);
-  return [
-    ...settingDoubts(settings),
-    ...doubtful('the code', parameters.get('code') ?? '', 'id', names),
-    ...doubtful('--scope', parameters.get('scope') ?? '', 'id'),
-    ...infoNames.flatMap((name) => nameDoubts('name', name, names)),
-    ...doubtful('--union-id', parameters.get('union_id') ?? '', 'id'),
-    ...userInfoDoubts(request, settings.key_prefix),
-  ];
+  const doubts = Object.entries(parameterDoubts).flatMap(([name, doubtsOf]) => {
+    const value = request.parameters.get(name);
+    return value === undefined ? [] : doubtsOf(value, request, settings);
+  });
+  return [...settingDoubts(settings), ...doubts];
 }
+
+type ParameterDoubts = (value: string, request: PlainRequest, settings: Settings) => DoubtfulText[];
+
+const parameterDoubts: Readonly<Record<OwnParameterName, ParameterDoubts>> = {
+  code: (code, _, settings) => doubtful('the code', code, 'id', specialNamesOf(settings)),
+  scope: (scope) => doubtful('--scope', scope, 'id'),
+  info_name: (_, { infoNames }, settings) =>
+    infoNames.flatMap((name) => nameDoubts('name', name, specialNamesOf(settings))),
+  union_id: (unionId) => doubtful('--union-id', unionId, 'id'),
+  // It is a key of user_info, or in doubt beside its keys.
+  primary_key: () => [],
+  user_info: (userInfo, { parameters }, { key_prefix }) =>
+    userInfoDoubts(userInfo, parameters.get('primary_key') ?? '', key_prefix),
+};
 
 /** The names of information with a special meaning to the platform. */
 export function specialNamesOf({ platform }: Pick<Settings, 'platform'>): string[] {
@@ -72,9 +82,8 @@ export function keyDoubts(kind: string, key: string, prefix: string | null): Dou
   return nameDoubts(kind, key, Object.keys(specialUserInfoKeys));
 }
 
-function userInfoDoubts({ parameters }: PlainRequest, prefix: string | null): DoubtfulText[] {
-  const userInfo = parseFlatJson(parameters.get('user_info') ?? '{}');
-  const primaryKey = parameters.get('primary_key') ?? '';
+function userInfoDoubts(json: string, primaryKey: string, prefix: string | null): DoubtfulText[] {
+  const userInfo = parseFlatJson(json);
   const doubts: DoubtfulText[] = [];
   if (!userInfo.has(primaryKey)) doubts.push(...keyDoubts('primary key', primaryKey, prefix));
   for (const [key, value] of userInfo) {

@@ -162,6 +162,12 @@ export type OperationName = keyof typeof table;
 /** The name of a parameter of any operation. */
 export type ParameterName = (typeof table)[OperationName]['parameters'][number]['name'];
 
+/** The name of a parameter that not every operation has. */
+export type OwnParameterName = Exclude<
+  ParameterName,
+  (typeof application | typeof signature)[number]['name']
+>;
+
 /** An operation of §4. */
 export interface Endpoint extends EndpointFacts {
   readonly operation: OperationName;
