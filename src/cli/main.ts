@@ -16,7 +16,7 @@ export async function main(host: Host): Promise<void> {
   const args = host.argv.slice(2);
   let failure: Error | undefined;
   const closed: ClosedOutput = { status: exitStatus.success };
-  // Whoever reads messages has exited: the work goes on.
+  // The reader of the messages may exit: the command goes on without it.
   host.stderr.on('error', () => {});
   host.stdout.on('error', (error: NodeJS.ErrnoException) => {
     failure ??= error;

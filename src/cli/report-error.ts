@@ -89,7 +89,7 @@ function reportOf(error: unknown, exit: number, env: Io['env']): Report {
 }
 
 const systemHint =
-  'If that is as it should be, report it with the stack trace that --verbose prints.';
+  'If you expected this to work, report it with the stack trace that --verbose prints.';
 const databaseHint = 'Run the command again when the database answers.';
 const faultHint =
   'This is a bug in userinfo: run it again with --verbose for a stack trace, and report it.';

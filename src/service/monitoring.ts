@@ -125,6 +125,7 @@ export class StoreProbe {
     this.#options = options;
   }
 
+  /** Whether the store can be written to, by the last probe; it waits for one 900 ms at most. */
   async isWritable(): Promise<boolean> {
     if (this.#probe === null && this.#isOlderThan(probeLastsMs)) this.#probe = this.#run();
     if (this.#probe !== null && this.#isOlderThan(believedMs)) {

@@ -134,7 +134,11 @@ export interface ServiceSettings {
    * @default none
    */
   readonly trustProxy?: readonly string[];
-  /** The version of the program, for `/metrics`. */
+  /**
+   * The version of the program, for `/metrics`.
+   *
+   * @default ''
+   */
   readonly version?: string;
   /**
    * Receives the events of the service: see `createLog`.

@@ -39,9 +39,29 @@ import {
 
 /** The settings with which a client calls the service: options of a UserInfoClient. */
 export interface TestApp {
+  /**
+   * Tenant code (§5.3).
+   *
+   * @default 'acme'
+   */
   readonly tenantCode: string;
+  /**
+   * Channel code (§5.3).
+   *
+   * @default 'web'
+   */
   readonly channel: string;
+  /**
+   * Application key (§5.2).
+   *
+   * @default 'test-app'
+   */
   readonly appKey: string;
+  /**
+   * Application secret (§5.2).
+   *
+   * @default 'test-secret'
+   */
   readonly appSecret: string;
 }
 
@@ -94,7 +114,7 @@ export interface TestService extends Service {
   /** Random faults from now on, checked; `null` for none. */
   faults: FaultSettings | null;
   /**
-   * Fails the next `count` requests.
+   * Fails the next `count` requests; by default each is answered with 50001.
    *
    * @throws InvalidInputError for an invalid or unknown member
    */

@@ -166,7 +166,7 @@ const once =
   /^--(?:profile|environment|base-url|tenant-code|channel|app-key|union-id|union-id-column|primary-key|user-info|database)$/;
 
 /**
- * Refuses what commander takes and nobody means: an option as the value of another, an option of
+ * Refuses what commander takes but no user means: an option as the value of another, an option of
  * `once` that is given twice, and an option that begins with another dash, as a chat makes of a
  * hyphen. An argument after `--` is never an option.
  *

@@ -92,8 +92,8 @@ const doubts: readonly Doubt[] = [
 ];
 
 /**
- * Text in which no doubt but that of a missing value is found: most cells of a file are, and need
- * one look.
+ * Matches most cells of a file in one test: text that can raise no doubt but that of a missing
+ * value.
  */
 const plain = /^[\w.@:/\u3040-\u30ff\u4e00-\u9fff-]+$/;
 const word = /^(?:undefined|null|none|nil|nan|n\/a)$/i;

@@ -11,8 +11,8 @@ export interface Envelope<Data = Record<string, unknown>> {
   /** 200 means success (§7.1). */
   readonly code: number;
   /**
-   * "ok" on success. Of a refusal without it: its `message` or `error`, if one of them is text,
-   * else empty.
+   * "ok" on success. If a refusal has no `msg`: its `message` or `error` if that is text, else
+   * empty.
    */
   readonly msg: string;
   /** What the operation returned. */

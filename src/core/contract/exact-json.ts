@@ -123,7 +123,7 @@ function withDigits(json: string): unknown {
 function parseScalar(token: string): unknown {
   const value: unknown = JSON.parse(token);
   if (typeof value !== 'number') return value;
-  // Beyond 2^53 neighbours are one number: also one that is written alike may be another.
+  // Above 2^53 several integers are one number: even one that is printed alike may be another.
   const isBeyond = Number.isInteger(value) && !Number.isSafeInteger(value);
   if (isBeyond || String(value) !== token) return new LosslessNumber(token);
   return value;

@@ -92,8 +92,8 @@ export function neutralName(name: string): string {
 
 /**
  * Exchanges the neutral prefix and that of a platform in a name of the chat platform; other names
- * stay. Applied twice, it returns the name: to a platform with another prefix, a neutral name is
- * one like any other.
+ * stay. It is its own inverse: to a platform with another prefix, a neutral name is an ordinary
+ * name.
  */
 export function exchangeChatPrefix(name: string, prefix: ChatPrefix): string {
   if (prefix === neutralChatPrefix) return name;

@@ -18,7 +18,7 @@ import {
 export interface PlatformResultCode {
   /**
    * The code of this project with the same meaning, or several where the platform has one code for
-   * them. The other members default to those of the first.
+   * them. The other members default to those of the first one.
    */
   readonly means?: ResultCodeName | RefusalDetail | readonly (ResultCodeName | RefusalDetail)[];
   /** `msg` of the envelope, as the service writes it. */
@@ -36,13 +36,13 @@ export interface PlatformResultCode {
   /**
    * Which requests may be retried: see `ResultCodeEntry`.
    *
-   * @default 'never'
+   * @default that of `means`, else 'never'
    */
   readonly retry?: ResultCodeEntry['retry'];
   /**
    * Whether it refuses one request, or every request of the caller.
    *
-   * @default 'request'
+   * @default that of `means`, else 'request'
    */
   readonly refuses?: ResultCodeEntry['refuses'];
 }

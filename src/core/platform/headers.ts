@@ -40,6 +40,8 @@ export function checkHeaderNames(names: readonly string[], label: string): void 
 }
 
 /**
+ * Returns the value of a header, of at most 8,192 characters.
+ *
  * @throws InvalidInputError for a value that HTTP cannot carry, without the value; it begins with
  * `label`
  */

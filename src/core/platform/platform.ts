@@ -175,7 +175,7 @@ function field<T>(
 
 /** One of several values, the default first. */
 function choice<const Values extends readonly (string | number)[]>(...values: Values) {
-  const fault = `is none of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
+  const fault = `must be one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
   return field<Values[number]>(values[0] ?? '', fault, (json) =>
     values.some((value) => value === json),
   );

@@ -39,7 +39,7 @@ function parseHeaderSource(json: unknown, label: string): HeaderSource {
     Number.isSafeInteger(expires) && Number(expires) >= 1 && Number(expires) <= maxSeconds;
   if (expires !== undefined && !(isSeconds && command !== undefined))
     throw new InvalidInputError(
-      `${label}: expires is not the seconds from 1 to ${maxSeconds} of a command`,
+      `${label}: expires must be a number of seconds from 1 to ${maxSeconds}, and only a command has it`,
     );
   if (typeof env === 'string' && command === undefined && /^[A-Za-z_][A-Za-z0-9_]*$/.test(env))
     return { env };

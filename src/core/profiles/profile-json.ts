@@ -74,7 +74,7 @@ const parseSecret: Parse<SecretSource> = (json, label) => {
     case 'command':
       return { kind, command: parseText(command, `${label}.command`) };
     default:
-      throw new InvalidInputError(`${label}.kind is none of file, environment, command`);
+      throw new InvalidInputError(`${label}.kind must be file, environment or command`);
   }
 };
 

@@ -70,6 +70,8 @@ export function compileRecipes(recipes: SigningRecipes, field = ''): Signers {
  * over those and the new `app_sign`. The new `app_sign` takes the place of one in `request.params`,
  * else the last place. A `sign` in `request.params` is ignored. The result is a promise if a signer
  * returns one.
+ *
+ * @throws RecipeError as the signers do
  */
 export function signBoth(signers: Signers, request: SignableRequest, secret: Secret): SignaturePair;
 export function signBoth(
@@ -92,7 +94,11 @@ export function signBoth(
   return signRest(appSign);
 }
 
-/** Explains what `signBoth` does. A non-empty `app_sign` of the request is kept. */
+/**
+ * Explains what `signBoth` does. A non-empty `app_sign` of the request is kept.
+ *
+ * @throws RecipeError as the signers do
+ */
 export function explainBoth(
   signers: Signers,
   request: SignableRequest,
@@ -118,6 +124,8 @@ export function withAppSign(request: SignableRequest, digest: string): SignableR
 /**
  * The signatures that a received request should have. `sign` is computed with the received
  * `app_sign`, right or wrong, so that each signature is judged by itself.
+ *
+ * @throws RecipeError as the signers do
  */
 export function expectedSignatures(
   signers: Signers,

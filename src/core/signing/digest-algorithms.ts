@@ -2,6 +2,7 @@ import { createHmac, hash } from 'node:crypto';
 
 /** The digest algorithms of recipes. */
 export const algorithms = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'] as const;
+/** A digest algorithm that a recipe can name. */
 export type Algorithm = (typeof algorithms)[number];
 
 /** The languages that rules are exported to. */
@@ -79,6 +80,7 @@ export const algorithmFacts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
 
 /** Formats of a digest. */
 export const outputs = ['hex', 'HEX', 'base64', 'base64url'] as const;
+/** A format of a digest as text. */
 export type Output = (typeof outputs)[number];
 
 /** @internal A digest, or an HMAC where there is a key, as text. */

@@ -20,7 +20,11 @@ export interface SignerModule {
     request: SignableRequest,
     secret: Secret,
   ): Pick<Signature, 'digest'> & Partial<Signature>;
-  /** The length of the digest, in characters, where it is constant. */
+  /**
+   * The length of the digest, in characters.
+   *
+   * @default it depends on the request
+   */
   readonly digestLength?: number;
 }
 

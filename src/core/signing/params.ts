@@ -21,7 +21,8 @@ export interface ParamsFormat {
 }
 
 /**
- * `writeText` encodes a name or a value; by default as the rule says.
+ * Compiles the parameters of a recipe. `writeText` encodes a name or a value; by default as the rule
+ * says.
  *
  * @throws RecipeError for fields that contradict each other
  */
@@ -91,7 +92,7 @@ export function compileOrder(
 ): <T extends SignedParam>(entries: T[]) => T[] {
   if (order === 'sent') return (entries) => entries;
   const compare = compileCompare(order);
-  // From back to front, parameters of one name are, too.
+  // Reversing first also reverses the parameters that share a name.
   if (order === 'name-desc') return (entries) => entries.reverse().sort(compare);
   return (entries) => entries.sort(compare);
 }

@@ -43,6 +43,7 @@ function recipeOf(name: string): Recipe {
  */
 export const presets: readonly Preset[] = [...named.values()];
 
+/** The preset of this name; undefined if there is none. */
 export function findPreset(name: string): Preset | undefined {
   return named.get(name);
 }

@@ -7,7 +7,8 @@ import type { Signature, Signer } from './signer.js';
 import { Renderer, renderTemplate, showMarks, type Template, type Token } from './template.js';
 
 /**
- * Signs by the parts of a recipe; their declarations, with types of Node.js, are none of the SDK's.
+ * Signs by the parts of a recipe. Apart from `compileRecipe`, so that the declarations of the SDK
+ * need no types of Node.js.
  * `bytesOf` makes the bytes of a message; by default UTF-8.
  */
 export function signerOf(

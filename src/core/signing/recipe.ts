@@ -12,45 +12,108 @@ export interface Recipe {
   readonly params: ParamsRule;
   /** The text to sign: literals and tokens such as `$params`, in order. */
   readonly message: readonly string[];
-  /** The separator of the entries of `message`. */
+  /**
+   * The separator of the entries of `message`.
+   *
+   * @default ''
+   */
   readonly join: string;
   /** The digest steps, in order: `md5`, `hmac-sha256`, `md5:HEX`, `append:$secret`, `slice:0:32`. */
   readonly steps: readonly string[];
   /** The key of HMAC steps. */
   readonly key: KeyRule;
-  /** The format of the last digest. A `slice` after it cuts the formatted text. */
+  /**
+   * The format of the last digest. A `slice` after it cuts the formatted text.
+   *
+   * @default 'hex'
+   */
   readonly output: Output;
 }
 
 /** The value of `$params`: which parameters are included, their order and their format. */
 export interface ParamsRule {
-  /** The place of the parameters that are included. */
+  /**
+   * The place of the parameters that are included.
+   *
+   * @default 'both'
+   */
   readonly from: ParamsPlace;
-  /** Excluded names. */
+  /**
+   * Excluded names.
+   *
+   * @default []
+   */
   readonly exclude: readonly string[];
-  /** The only names included; null for all. */
+  /**
+   * The only names included; null for all.
+   *
+   * @default null
+   */
   readonly include: readonly string[] | null;
+  /**
+   * Whether parameters with empty values are signed.
+   *
+   * @default 'keep'
+   */
   readonly empty: Empty;
-  /** A list is a fixed order, and excludes every name that is not in it. */
+  /**
+   * A list is a fixed order, and excludes every name that is not in it.
+   *
+   * @default 'name'
+   */
   readonly order: Order | readonly string[];
-  /** Whether names are written, and not values alone. */
+  /**
+   * Whether names are written, and not values alone.
+   *
+   * @default true
+   */
   readonly names: boolean;
+  /**
+   * The text between a name and its value.
+   *
+   * @default '='
+   */
   readonly kvSep: string;
+  /**
+   * The text between pairs.
+   *
+   * @default '&'
+   */
   readonly pairSep: string;
-  /** Encoding of names and values. */
+  /**
+   * Encoding of names and values.
+   *
+   * @default 'none'
+   */
   readonly encode: TextEncoding;
-  /** Case of names, before anything else: the name lists of this rule contain names in this case. */
+  /**
+   * Case of names, before anything else: the name lists of this rule contain names in this case.
+   *
+   * @default 'none'
+   */
   readonly nameCase: NameCase;
   /**
    * Values by name, literals and tokens, that are signed but not sent, behind the parameters and
    * whatever `include` and `exclude` say: a constant, or the secret.
+   *
+   * @default {}
    */
   readonly add: Readonly<Record<string, string>>;
 }
 
 /** The key of every HMAC step. */
 export interface KeyRule {
+  /**
+   * The text of the key: literals and tokens, in order.
+   *
+   * @default ['$secret']
+   */
   readonly tokens: readonly string[];
+  /**
+   * How that text becomes bytes.
+   *
+   * @default 'utf8'
+   */
   readonly decode: KeyDecoding;
 }
 
@@ -59,14 +122,17 @@ export interface KeyRule {
  * passback and the query of a read.
  */
 export const paramsPlaces = ['both', 'query', 'form', 'form-or-query'] as const;
+/** The place of the parameters that a rule includes. */
 export type ParamsPlace = (typeof paramsPlaces)[number];
 
 /** Whether parameters with empty values are signed. */
 export const emptyRules = ['keep', 'drop'] as const;
+/** Whether parameters with empty values are kept or dropped. */
 export type Empty = (typeof emptyRules)[number];
 
 /** The letter case of names. */
 export const nameCases = ['none', 'upper'] as const;
+/** A letter case of names. */
 export type NameCase = (typeof nameCases)[number];
 
 /**
@@ -74,10 +140,12 @@ export type NameCase = (typeof nameCases)[number];
  * ASCII this is byte order, as in PHP. The sort is stable.
  */
 export const orders = ['name', 'name-desc', 'value', 'sent'] as const;
+/** An order of parameters. */
 export type Order = (typeof orders)[number];
 
 /** How the text of a key becomes bytes. */
 export const keyDecodings = ['utf8', 'hex', 'base64'] as const;
+/** How the text of a key becomes bytes. */
 export type KeyDecoding = (typeof keyDecodings)[number];
 
 /** A recipe as people write it: every field except `message` and `steps` has a default. */

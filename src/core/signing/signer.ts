@@ -33,7 +33,12 @@ export interface RequestSigner {
   readonly usesQuery?: boolean;
   /** The length of the digest, in characters; null where it depends on the request. */
   readonly digestLength: number | null;
-  /** Signs a request; may return a promise. */
+  /**
+   * Signs a request; may return a promise.
+   *
+   * @throws RecipeError for a request without what the recipe signs, or a secret that is not the key
+   * that the recipe says
+   */
   sign(
     request: SignableRequest,
     secret: Secret,

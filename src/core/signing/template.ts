@@ -190,8 +190,8 @@ const secretMark = '\udc00';
 const markPattern = /\udc00/u;
 
 /**
- * Maximum length of a text that is signed, or of a part of it, in characters; to it comes this
- * times the request's.
+ * Maximum length of a text that is signed, or of a part of it, in characters, plus `growth` times
+ * the length of the request.
  */
 const longestSigned = 2_097_152;
 const growth = 8;

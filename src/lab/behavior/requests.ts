@@ -15,11 +15,19 @@ export interface ProbeRequest {
   /** The refusal that it asks for; undefined for one that should be carried out. */
   readonly means?: Meaning;
   readonly request: PlainRequest;
-  /** The signers that sign it. Default: those of the profile. */
+  /**
+   * The signers that sign it.
+   *
+   * @default those of the profile
+   */
   readonly sign?: (signers: Signers) => Signers;
   readonly tenantCode?: string;
   readonly appKey?: string;
-  /** The age of its timestamp, in seconds. Default: 0. */
+  /**
+   * The age of its timestamp, in seconds.
+   *
+   * @default 0
+   */
   readonly age?: number;
   /** The parameter that is shorter than §8 allows. */
   readonly short?: 'random' | 'timestamp';

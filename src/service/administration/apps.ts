@@ -23,31 +23,54 @@ import {
  * await service.admin.createApp(app);
  */
 export interface NewApp {
+  /** Tenant code (§5.3). */
   readonly tenantCode: string;
+  /** Channel code (§5.3). */
+  /** Channel code (§5.3). */
   readonly channel: string;
-  /** @default random */
+  /**
+   * Application key (§5.2).
+   *
+   * @default random
+   */
   readonly appKey?: string;
-  /** @default random */
+  /**
+   * Application secret (§5.2).
+   *
+   * @default random
+   */
   readonly appSecret?: string | Secret;
-  /** @default those of the platform */
+  /**
+   * The signing rules of the app.
+   *
+   * @default those of the platform
+   */
   readonly recipes?: { readonly app_sign: RecipeJson; readonly sign: RecipeJson };
 }
 
 /** The credentials of an app; no other operation returns its secret. */
 export interface AppCredentials {
+  /** Tenant code (§5.3). */
   readonly tenant_code: string;
+  /** Channel code (§5.3). */
   readonly channel: string;
+  /** Application key (§5.2). */
   readonly app_key: string;
+  /** Application secret (§5.2). */
   readonly app_secret: Secret;
 }
 
 /** An app without its secret. */
 export interface ListedApp {
+  /** Tenant code (§5.3). */
   readonly tenant_code: string;
+  /** Channel code (§5.3). */
   readonly channel: string;
+  /** Application key (§5.2). */
   readonly app_key: string;
   /** Unix time in seconds. */
   readonly created_at: number;
+  /** Whether its requests are refused. */
   readonly disabled: boolean;
   /**
    * Until when the secret before the current one is valid, Unix time in seconds; absent if there is

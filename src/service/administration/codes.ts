@@ -24,7 +24,9 @@ import { noSuchUser, subjectOf } from './users.js';
  * const { code } = await service.admin.issueCode(newCode);
  */
 export interface NewCode {
+  /** Tenant code (§5.3). */
   readonly tenantCode: string;
+  /** ID of the user that it is issued to (§2.1). */
   readonly unionId: string;
   /**
    * The names that the code authorizes to read.
@@ -48,7 +50,9 @@ export interface NewCode {
 
 /** The key of a code in the store. */
 export interface CodeKey {
+  /** Tenant code (§5.3). */
   readonly tenantCode: string;
+  /** The authorization code (§5.7). */
   readonly code: string;
 }
 

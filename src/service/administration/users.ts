@@ -9,7 +9,9 @@ import { type AdminContext, audited, checkKey, listAll, NotFoundError } from './
 
 /** The key of a user in the store. */
 export interface UserKey {
+  /** Tenant code (§5.3). */
   readonly tenantCode: string;
+  /** ID of the user (§2.1). */
   readonly unionId: string;
 }
 

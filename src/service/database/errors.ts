@@ -46,9 +46,9 @@ export class StoreUnavailableError extends UserInfoError {
   readonly resultCode = resultCode.storeUnavailable;
 }
 
-/** Why a statement that should show whether one can write shows nothing. */
+/** Why the statement that checks whether the database can be written to shows nothing. */
 export const nothingWritten =
-  'the row is missing that shows whether the database can be written to';
+  'the row that checks whether the database can be written to is missing';
 
 /**
  * The database is well, but this unit of work got no turn: a row that it needs stays locked, or too

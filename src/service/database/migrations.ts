@@ -16,9 +16,17 @@ export interface Schema {
 }
 
 export interface MigrateOptions {
-  /** Whether missing tables are created. Default: true. */
+  /**
+   * Whether missing tables are created.
+   *
+   * @default true
+   */
   readonly create?: boolean;
-  /** Whether an older schema is brought up to date. Default: true. */
+  /**
+   * Whether an older schema is brought up to date.
+   *
+   * @default true
+   */
   readonly upgrade?: boolean;
 }
 

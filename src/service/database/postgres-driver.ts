@@ -18,7 +18,11 @@ import {
 export { describePostgres } from './postgres-config.js';
 
 export interface PostgresOptions {
-  /** Maximum number of connections. Default: 10. */
+  /**
+   * Maximum number of connections.
+   *
+   * @default 10
+   */
   readonly poolSize?: number;
   /** A statement that changes a row: once it has done so, durably, a lost database is back. */
   readonly probe: string;

@@ -24,7 +24,7 @@ type FaultClass = new (
 /** What an error of `pg` means. */
 interface Fault {
   readonly message: string;
-  /** Default: StoreUnavailableError itself. */
+  /** @default StoreUnavailableError itself */
   readonly type?: FaultClass;
   /** The next step. */
   readonly hint?: string;

@@ -6,9 +6,17 @@ import { SqliteConnection, type SqliteLibrary } from './sqlite-connection.js';
 import { isBusy } from './sqlite-errors.js';
 
 export interface SqliteOptions {
-  /** Whether a missing file is created. Default: true. */
+  /**
+   * Whether a missing file is created.
+   *
+   * @default true
+   */
   readonly create?: boolean;
-  /** Maximum wait for a lock of another process, in milliseconds. */
+  /**
+   * Maximum wait for a lock of another process, in milliseconds.
+   *
+   * @default 5000
+   */
   readonly busyTimeoutMs?: number;
 }
 

@@ -68,8 +68,8 @@ function groupsOf(address: string): string[] {
 }
 
 /**
- * Limits the open connections of a server; further ones are closed. Proxies have as many as there
- * are, as this machine has. `report` receives that the limit is exceeded.
+ * Limits the open connections of a server; further ones are closed. Trusted proxies and this
+ * machine may use all of them. `report` receives that the limit is exceeded.
  */
 export function limitConnections(
   server: Server,

@@ -110,8 +110,8 @@ function traceOf({ traceparent }: IncomingHttpHeaders): Trace | null {
 }
 
 /**
- * The body of a request: `null` if the client has gone, or if it is larger than `maxBytes`, which
- * is known at once.
+ * The body of a request: `null` if the client has gone, `'too large'` beyond `maxBytes`, which is
+ * known at once if the request says its length.
  */
 export function readBody(
   request: IncomingMessage,

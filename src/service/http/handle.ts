@@ -57,8 +57,8 @@ export async function handle(
 }
 
 /**
- * Authenticates a request: by its app as it was last read, unless it has none, or as it is now: it
- * may have changed.
+ * Authenticates a request: first by the app as it was last read; if that fails, or there is none,
+ * by the app as the database has it now.
  *
  * @throws InvalidInputError or RefusedError, as `authenticate` does
  */

@@ -3,7 +3,7 @@ import { messageOf, type ResultCode } from '../../core/contract/result-codes.js'
 import type { RejectedSignature } from '../rejection.js';
 
 interface RefusalDetails {
-  /** Default: that of the code. */
+  /** @default that of the code */
   readonly msg?: string | undefined;
   /** When the caller may try again, in whole seconds. */
   readonly retryAfter?: number;

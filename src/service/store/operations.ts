@@ -28,7 +28,11 @@ export interface AppRequest {
   /** As it was when the request was authenticated. */
   readonly app: App;
   readonly random: string;
-  /** When it has to be answered, as of `SqlDriver.newDeadline`. Default: none. */
+  /**
+   * When it has to be answered, as of `SqlDriver.newDeadline`.
+   *
+   * @default none
+   */
   readonly deadline?: number | undefined;
 }
 
@@ -107,8 +111,8 @@ export async function passBackInTransaction(
 }
 
 /**
- * The same for PostgreSQL, as one statement that stores it if nobody has changed the user since he
- * was read: so it is nearly always. `null` for all else: nothing is stored then.
+ * The same for PostgreSQL, as one statement that stores it if nobody has changed the user since it
+ * was read, which is nearly always so. Otherwise `null`: nothing is stored then.
  */
 export async function passBackOnce(
   driver: SqlDriver,

@@ -220,7 +220,7 @@ export const statements = {
     FROM users
     WHERE tenant_code = $1 AND union_id = $2
     FOR UPDATE`,
-  /** Held by a transaction that adds a user unless there is one; `$1` names him. */
+  /** Held by a transaction that adds a user unless there is one; `$1` names the user. */
   lockAdding: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
   setRecord: oneLine`
     UPDATE users
@@ -408,7 +408,7 @@ export const onceStatements = {
     ) AS named
     JOIN users USING (tenant_code, union_id)`,
   /**
-   * Returns a row if the user `$6` is as he was in version `$7`, nobody has locked him, and the
+   * Returns a row if the user `$6` is as in version `$7`, nobody has locked it, and the
    * random is new: it has stored the record and its values. Two with the same random at once are an
    * error of the second, which stores nothing. A list of digests whose length is known would be
    * planned anew each time, which takes as long as the rest.

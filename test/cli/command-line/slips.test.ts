@@ -467,7 +467,11 @@ describe('what a profile would store', () => {
       'X-Trace=env:a b',
       'X-Trace is neither a value nor the name of a variable or a command',
     ],
-    ['--header', 'X-Trace=command,expires=0:t', 'X-Trace: expires is not the seconds from 1 to '],
+    [
+      '--header',
+      'X-Trace=command,expires=0:t',
+      'X-Trace: expires must be a number of seconds from 1 to ',
+    ],
   ])('is refused: %s %j', async (option, text, says) => {
     const { env } = newRow();
     const args = [...rest(option).trim().split(/ +/), option, text, '--app-secret-env', 'S'];

@@ -153,7 +153,7 @@ describe('a file that is damaged', () => {
     [
       'with an unknown secret',
       inProfile(`${whole},"secret":{"kind":"tpm"}`),
-      'secret.kind is none of',
+      'secret.kind must be file',
     ],
     [
       'with the secret where a name belongs',

@@ -64,7 +64,7 @@ function refusedAlike(run: EndedRun): FailedRowsError {
   if (paths !== null) added.push('--resume');
   const rows = formatRows(report.done);
   return new FailedRowsError(
-    `stopped: the first ${rows} were refused alike: ${report.failures[0]?.reason}`,
+    `stopped: the first ${rows} were refused for the same reason: ${report.failures[0]?.reason}`,
     {
       hint: `${question} To send the others all the same:`,
       commands: [formatCommand(run, added)],

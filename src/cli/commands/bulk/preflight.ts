@@ -166,7 +166,7 @@ class Repeats {
     const rows = formatRows(this.#rows);
     const lines = this.#rows > 1 ? `line ${this.#line}, …` : `line ${this.#line}`;
     if (writes)
-      return `in ${rows} the user is that of an earlier row (${lines}): the last row counts`;
+      return `in ${rows} the user is that of an earlier row (${lines}): the last row wins`;
     return `in ${rows} the code is that of an earlier row (${lines}): a code works once`;
   }
 }

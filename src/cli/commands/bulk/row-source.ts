@@ -55,7 +55,7 @@ export async function openRows(
   const format = options.format ?? formatOf(name);
   const encoding = findEncoding(options.encoding ?? defaultEncoding);
   const notes = new Set<string>();
-  // A file is read twice; a broken stderr ends the command elsewhere.
+  // A file is read twice, and each note is printed once. A broken stderr ends the command elsewhere.
   const note = (text: string) => {
     if (!notes.has(text)) printMessage(io, text).catch(() => {});
     notes.add(text);

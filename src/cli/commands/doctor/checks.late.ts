@@ -315,7 +315,7 @@ function checkOneRead({ refused }: SentRequest, settings: Settings): Finding {
   const { means, resultCode: code } = refused;
   if (means === 'codeNotValid')
     return {
-      detail: 'only the code was refused, as expected; whether a wrong signature is, was not asked',
+      detail: 'only the code was refused, as expected; wrong signatures were not tried',
     };
   return {
     detail: `not known: the code ${code} is the platform's own`,

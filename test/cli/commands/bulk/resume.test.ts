@@ -259,7 +259,7 @@ describe('failed rows', () => {
     const done = await passBack(name, '--base-url', server.url);
     expect(done.status).toBe(6);
     expect(done.stderr).toMatch(
-      /stopped: the first 1,0\d\d rows were refused alike: 40401 no such user\n/,
+      /stopped: the first 1,0\d\d rows were refused for the same reason: 40401 no such user\n/,
     );
     expect(done.stderr).toContain('Is "union_id" the right column, and this the right tenant?');
     const others = await machine.type(

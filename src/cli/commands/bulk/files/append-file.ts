@@ -33,6 +33,7 @@ import { lockBeside, realFilePath, syncFolder } from './real-path.js';
 const readAsync = promisify(read);
 
 /** The contents of a file: how many bytes, and their CRC-32. */
+/** What a file holds, as far as two files are compared: its size in bytes, and its CRC-32. */
 export interface Contents {
   readonly size: number;
   readonly crc: number;
@@ -40,6 +41,7 @@ export interface Contents {
 
 export const noContents: Contents = { size: 0, crc: 0 };
 
+/** Whether two files have the same contents. */
 export function isSame(a: Contents, b: Contents): boolean {
   return a.size === b.size && a.crc === b.crc;
 }
@@ -62,7 +64,7 @@ export class AppendFile implements Contents {
   /** The path without links. */
   readonly realPath: string;
   readonly #fd: number;
-  /** When it was opened. */
+  /** The status of the file when it was opened. */
   readonly #found: BigIntStats;
   #isOpen = true;
   /** The part that stays, in bytes. */
@@ -110,7 +112,7 @@ export class AppendFile implements Contents {
     }
   }
 
-  /** When it was opened, in bytes. */
+  /** The size of the file when it was opened, in bytes. */
   get foundSize(): number {
     return Number(this.#found.size);
   }

@@ -90,7 +90,8 @@ export interface Input {
   /** Its name in messages. */
   readonly name: string;
   /**
-   * When it was opened, in bytes; `null` for a stream, which can be read once and has no known end.
+   * The size when it was opened, in bytes; `null` for a stream, which can be read once and has no
+   * known end.
    */
   readonly size: number | null;
   /** In bytes; `null` for a stream. */
