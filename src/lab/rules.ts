@@ -5,7 +5,14 @@ import type { Layout } from './candidates/layouts.js';
 import type { Arrangement, Encoding, Writing } from './candidates/parameters.js';
 import { byBits, type Weighted } from './candidates/weighted.js';
 import { blockText, changed, type RequestTexts } from './request-texts.js';
-import { type Hit, SignatureReader, type WrittenDigest, waysToWrite, writtenAs } from './search.js';
+import {
+  type Hit,
+  SignatureReader,
+  type WayToWrite,
+  type WrittenDigest,
+  waysToWrite,
+  writtenAs,
+} from './search.js';
 import { chainDigest, type SearchSpace } from './search-space.js';
 
 /** How the parameters are chosen, sorted and written. */
@@ -40,45 +47,38 @@ const maxListed = 12_000;
  */
 export function rulesFor(
   space: SearchSpace,
-  { text, chain, digest }: Hit,
+  { text, chain: { chains }, digest }: Hit,
   signature: string,
 ): Rule[] {
   const ways = [...waysToWrite(space, text)];
-  const digests = new SignatureReader(signature).waysIn(digest);
+  const digestForms = new SignatureReader(signature).waysIn(digest);
   const least = Math.min(...ways.map(({ block, layout }) => block.bits + layout.bits));
   const rules: Rule[] = [];
-  for (const { written, block, layout } of ways) {
-    const { writing, messageChange } = written;
-    const room = least + slackBits - layout.bits;
-    for (const { params, change, bits: blockBits } of block.blocks) {
-      const own = blockBits - params.bits + messageChange.bits;
-      for (const encoding of params.encodings) {
-        for (const arrangement of params.chosen.arrangements) {
-          const bits = own + encoding.bits + arrangement.bits;
-          if (bits > room) break;
-          const blockRule = {
-            arrangement,
-            encoding,
-            writing,
-            change,
-            messageChange: messageChange.value,
-            bits,
-          };
-          for (const oneLayout of layout.layouts)
-            for (const oneChain of chain.chains)
-              for (const written of digests)
-                rules.push({
-                  block: blockRule,
-                  layout: oneLayout,
-                  chain: oneChain,
-                  digest: written,
-                  bits: bits + oneLayout.bits + oneChain.bits + written.bits,
-                });
-        }
+  for (const way of ways)
+    for (const block of blockRules(way, least + slackBits - way.layout.bits))
+      for (const layout of way.layout.layouts)
+        for (const chain of chains)
+          for (const digestForm of digestForms) {
+            const bits = block.bits + layout.bits + chain.bits + digestForm.bits;
+            rules.push({ block, layout, chain, digest: digestForm, bits });
+          }
+  return byBits(rules).slice(0, maxListed);
+}
+
+/** The rules that write a block of parameters in this way, up to so many bits. */
+function* blockRules({ written, block }: WayToWrite, mostBits: number): Generator<BlockRule> {
+  const { writing, messageChange } = written;
+  for (const { params, change, bits: blockBits } of block.blocks) {
+    const bitsOfForm = blockBits - params.bits + messageChange.bits;
+    for (const encoding of params.encodings) {
+      for (const arrangement of params.chosen.arrangements) {
+        const bits = bitsOfForm + encoding.bits + arrangement.bits;
+        if (bits > mostBits) break;
+        const modifiers = { change, messageChange: messageChange.value };
+        yield { arrangement, encoding, writing, ...modifiers, bits };
       }
     }
   }
-  return byBits(rules).slice(0, maxListed);
 }
 
 /** The signatures that rules give one request. */

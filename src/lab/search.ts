@@ -141,8 +141,8 @@ export function* search(
           if (rest < 0) break;
           for (const layouts of written.layouts) {
             const end = countWithin(layouts, rest);
-            for (let at = countWithin(layouts, rest - (high - low)); at < end; at++) {
-              const layout = layouts[at];
+            for (let index = countWithin(layouts, rest - (high - low)); index < end; index++) {
+              const layout = layouts[index];
               if (layout === undefined || !hasSecret(block, layout, chain)) continue;
               const text = layout.before + block.text + layout.after;
               const digest = chain.digest(text);
@@ -165,15 +165,16 @@ function hasSecret(block: BlockText, layout: PlacedLayout, chain: CompiledChain)
   return block.hasSecret || layout.hasSecret || chain.hasSecret;
 }
 
-/** Every way of the space to write a text. */
-export function* waysToWrite(
-  space: SearchSpace,
-  text: string,
-): Generator<{
+/** A block and a layout that make a text together. */
+export interface WayToWrite {
+  /** The blocks in one writing, this one among them. */
   readonly written: WrittenBlocks;
   readonly block: BlockText;
   readonly layout: PlacedLayout;
-}> {
+}
+
+/** Every way of the space to write a text. */
+export function* waysToWrite(space: SearchSpace, text: string): Generator<WayToWrite> {
   for (const written of space.written) {
     const blocks = new Map<string, BlockText[]>();
     for (const block of written.texts)
