@@ -18,6 +18,9 @@ export type CandidateList = (
   isTwin: boolean,
 ) => Iterable<Candidate>;
 
+/** A candidate of each signature. */
+type CandidatePair = Readonly<Record<SignatureName, Candidate>>;
+
 /** How the platform judges the signatures. */
 export type Judging =
   /** Either is refused with an answer of its own. */
@@ -48,7 +51,7 @@ export interface Search {
 /** What the search is told. */
 export interface SearchStart {
   /** The rules of the profile, which are tried first. */
-  readonly own: Readonly<Record<SignatureName, Candidate>>;
+  readonly own: CandidatePair;
   /** Number of candidates that were refused before. */
   readonly skip: number;
   /** Called with the number of rules that were refused so far. */
@@ -74,7 +77,7 @@ const candidatesBeforePairs = 500;
  * @throws NoAnswerError if no answer came; CancelledError, AbortError
  */
 export function searchByAsking(asker: Asker, start: SearchStart): Promise<Search> {
-  return new SearchByAsking(asker, start).run();
+  return new SearchByAsking(asker, start).search();
 }
 
 class SearchByAsking {
@@ -99,7 +102,7 @@ class SearchByAsking {
     this.#start = start;
   }
 
-  async run(): Promise<Search> {
+  async search(): Promise<Search> {
     let ended: Search['ended'] = 'all tried';
     try {
       await this.#begin();
@@ -148,10 +151,10 @@ class SearchByAsking {
   /** Tries pairs of candidates until one of the two signatures changes the answer. */
   async #searchFirst(): Promise<void> {
     const { own, candidates, skip } = this.#start;
-    if (await this.#isProgress(own.app_sign, own.sign)) return;
+    if (await this.#tryPair(own)) return;
     const apps = candidates('app_sign', null, this.#isTwin)[Symbol.iterator]();
     const signs = candidates('sign', null, this.#isTwin)[Symbol.iterator]();
-    const simplest: Record<SignatureName, Candidate>[] = [];
+    const simplest: CandidatePair[] = [];
     for (let index = 0; ; index += 1) {
       const app_sign = apps.next().value as Candidate | undefined;
       const sign = signs.next().value as Candidate | undefined;
@@ -159,7 +162,7 @@ class SearchByAsking {
       const pair = { app_sign: app_sign ?? own.app_sign, sign: sign ?? own.sign };
       if (simplest.length < Math.sqrt(maxPairs) + 1) simplest.push(pair);
       if (index < skip) continue;
-      if (await this.#isProgress(pair.app_sign, pair.sign)) return;
+      if (await this.#tryPair(pair)) return;
       this.#countRefused(index + 1);
       if (this.#refused === candidatesBeforePairs && (await this.#searchPairs(simplest))) return;
     }
@@ -169,43 +172,36 @@ class SearchByAsking {
    * Tries the simplest candidates in all other pairs, for a platform that has one answer for both
    * signatures.
    */
-  async #searchPairs(simplest: readonly Record<SignatureName, Candidate>[]): Promise<boolean> {
+  async #searchPairs(simplest: readonly CandidatePair[]): Promise<boolean> {
     for (const [row, { app_sign }] of simplest.entries()) {
       for (const [column, { sign }] of simplest.entries()) {
-        if (row !== column && (await this.#isProgress(app_sign, sign))) return true;
+        if (row !== column && (await this.#tryPair({ app_sign, sign }))) return true;
       }
     }
     return false;
   }
 
   /** Tries a pair, and returns whether it found one of the signatures, or both. */
-  async #isProgress(app_sign: Candidate, sign: Candidate): Promise<boolean> {
-    const right = { app_sign: app_sign.signer, sign: sign.signer };
-    const spoiledApp = { app_sign: spoiled(app_sign.signer), sign: sign.signer };
-    const spoiledSign = { app_sign: app_sign.signer, sign: spoiled(sign.signer) };
-    const both = { app_sign: spoiledApp.app_sign, sign: spoiledSign.sign };
-    const reply = await this.#changedReply(right, both);
+  async #tryPair(pair: CandidatePair): Promise<boolean> {
+    const right = { app_sign: pair.app_sign.signer, sign: pair.sign.signer };
+    const wrong = { app_sign: spoiled(right.app_sign), sign: spoiled(right.sign) };
+    const reply = await this.#changedReply(right, wrong);
     if (reply === null) return false;
-    const withoutSign = await this.#ask(spoiledSign);
-    if (!this.#isRefusal(withoutSign)) {
-      this.#judging = { kind: 'apart', first: 'app_sign' };
-      this.#found.app_sign = app_sign;
-      if (!this.#asker.isAlike(withoutSign, reply)) this.#found.sign = sign;
-      this.#refusal = withoutSign;
-      return true;
-    }
-    const withoutApp = await this.#ask(spoiledApp);
-    if (!this.#isRefusal(withoutApp)) {
-      this.#judging = { kind: 'apart', first: 'sign' };
-      this.#found.sign = sign;
-      if (!this.#asker.isAlike(withoutApp, reply)) this.#found.app_sign = app_sign;
-      this.#refusal = withoutApp;
+    for (const [first, second] of [
+      ['app_sign', 'sign'],
+      ['sign', 'app_sign'],
+    ] as const) {
+      const firstAlone = await this.#ask({ ...wrong, [first]: right[first] });
+      if (this.#isRefusal(firstAlone)) continue;
+      this.#judging = { kind: 'apart', first };
+      this.#found[first] = pair[first];
+      if (!this.#asker.isAlike(firstAlone, reply)) this.#found[second] = pair[second];
+      this.#refusal = firstAlone;
       return true;
     }
     this.#judging = { kind: 'together' };
-    this.#found.app_sign = app_sign;
-    this.#found.sign = sign;
-    this.#refusal = withoutSign;
+    this.#found.app_sign = pair.app_sign;
+    this.#found.sign = pair.sign;
     return true;
   }
 

@@ -99,7 +99,7 @@ export async function settle(
   secret: Secret,
   reach: Reach = wholeReach,
 ): Promise<Settlement> {
-  return new Settling(asker, client, candidates, secret).run(reach);
+  return new Settling(asker, client, candidates, secret).decide(reach);
 }
 
 class Settling {
@@ -119,7 +119,7 @@ class Settling {
     this.#secret = secret;
   }
 
-  async run({ read: reads, ...otherKinds }: Reach): Promise<Settlement> {
+  async decide({ read: reads, ...otherKinds }: Reach): Promise<Settlement> {
     const others = Object.values(otherKinds).flat();
     const before = this.#asker.sent;
     let stopped: StopReason | null = null;
@@ -162,24 +162,19 @@ class Settling {
     const pairs = this.#pairsOf(kind);
     const [first] = pairs;
     if (first === undefined) return false;
-    const wrong = { app_sign: first.app_sign.first.signer, sign: spoiled(first.sign.first.signer) };
-    let control = await this.#ask(kind, wrong);
-    await this.#compareTexts(control, await this.#ask(kind, wrong));
-    let known: SameSignature | null = null;
+    let control = await this.#ask(kind, withWrongSign(first));
+    this.#compareTexts(control, await this.#ask(kind, withWrongSign(first)));
+    let rightApp: SameSignature | null = null;
     for (const pair of pairs.slice(0, maxFirstPairs)) {
       if (this.#carriedOut !== null) break;
-      if (known !== null && pair.app_sign !== known) continue;
+      if (rightApp !== null && pair.app_sign !== rightApp) continue;
       const reply = await this.#ask(kind, signersOf(pair));
       if (this.#asker.isAlike(reply, control)) continue;
-      if (known === null && pair.app_sign !== first.app_sign) {
+      if (rightApp === null && pair.app_sign !== first.app_sign) {
         // The control had another app_sign, which may be what was refused.
-        const own = await this.#ask(kind, {
-          app_sign: pair.app_sign.first.signer,
-          sign: spoiled(pair.sign.first.signer),
-        });
-        const isRight = !this.#asker.isAlike(own, control);
-        if (isRight) known = pair.app_sign;
-        control = own;
+        const controlOfPair = await this.#ask(kind, withWrongSign(pair));
+        if (!this.#asker.isAlike(controlOfPair, control)) rightApp = pair.app_sign;
+        control = controlOfPair;
         if (this.#asker.isAlike(reply, control)) continue;
       }
       await this.#learnRefusals(kind, pair, pairs, control, reply);
@@ -190,7 +185,7 @@ class Settling {
   }
 
   /** The first two answers are to equal requests: texts that differ tell nothing. */
-  async #compareTexts(first: Reply, second: Reply): Promise<void> {
+  #compareTexts(first: Reply, second: Reply): void {
     if (this.#asker.isAlike(first, second)) return;
     this.#asker.comparesTexts = false;
     if (!this.#asker.isAlike(first, second)) throw new StoppedAsking('other answer', second);
@@ -273,12 +268,11 @@ class Settling {
     const pairs = this.#pairsOf(kind);
     const [first] = pairs;
     if (first === undefined || this.#asker.left <= this.#kept + 1) return false;
-    const control = await this.#ask(kind, {
-      app_sign: first.app_sign.first.signer,
-      sign: spoiled(first.sign.first.signer),
-    });
-    const refusesApp = this.#says('app_sign', control) && this.#groups('app_sign', kind).length > 1;
-    if (control.isSuccess || !(this.#says('sign', control) || refusesApp)) {
+    const hasSeveralApps = pairs.some((pair) => pair.app_sign !== first.app_sign);
+    const control = await this.#ask(kind, withWrongSign(first));
+    const refusedControl = this.#refusedBy(control);
+    const isRefused = refusedControl !== null && (refusedControl !== 'app_sign' || hasSeveralApps);
+    if (control.isSuccess || !isRefused) {
       this.#see(kind, { app_sign: 'unseen', sign: 'unseen' }, control);
       return false;
     }
@@ -291,25 +285,20 @@ class Settling {
         return false;
       }
       reply = await this.#ask(kind, signersOf(pair));
-      const isRefused = this.#says('sign', reply) || this.#says('app_sign', reply);
-      if (reply.isSuccess || !isRefused) {
+      const refusedPart = this.#refusedBy(reply);
+      if (reply.isSuccess || refusedPart === null) {
         this.#keep('app_sign', pair.app_sign);
         this.#keep('sign', pair.sign);
         this.#see(kind, { app_sign: this.#sightOfApp, sign: 'accepted' }, reply);
         return true;
       }
-      // Where both are refused alike, one of several pairs was refused, and neither of its
-      // signatures alone.
-      const isBoth = this.#says('sign', reply) && this.#says('app_sign', reply);
-      if (isBoth && this.#groups('app_sign', kind).length > 1) continue;
-      refused.add(this.#says('sign', reply) ? pair.sign : pair.app_sign);
+      // One of several pairs was refused, and neither of its signatures alone.
+      if (refusedPart === 'either' && hasSeveralApps) continue;
+      refused.add(refusedPart === 'app_sign' ? pair.app_sign : pair.sign);
     }
-    const isApp = !this.#says('sign', reply);
-    this.#see(
-      kind,
-      { app_sign: isApp ? 'refused' : this.#sightOfApp, sign: isApp ? 'unseen' : 'refused' },
-      reply,
-    );
+    if (this.#refusedBy(reply) === 'app_sign') {
+      this.#see(kind, { app_sign: 'refused', sign: 'unseen' }, reply);
+    } else this.#see(kind, { app_sign: this.#sightOfApp, sign: 'refused' }, reply);
     return true;
   }
 
@@ -317,8 +306,17 @@ class Settling {
     return this.#refusals.app_sign === null ? 'unseen' : 'accepted';
   }
 
+  /** The signature that an answer refuses: `either` where both are refused alike. */
+  #refusedBy(reply: Reply): SignatureName | 'either' | null {
+    const refusesSign = this.#isRefusal('sign', reply);
+    const refusesApp = this.#isRefusal('app_sign', reply);
+    if (refusesSign && refusesApp) return 'either';
+    if (refusesSign) return 'sign';
+    return refusesApp ? 'app_sign' : null;
+  }
+
   /** Whether an answer is the known refusal of a signature. */
-  #says(name: SignatureName, reply: Reply): boolean {
+  #isRefusal(name: SignatureName, reply: Reply): boolean {
     const refusal = this.#refusals[name];
     return refusal !== null && this.#asker.isAlike(refusal, reply);
   }
@@ -327,11 +325,8 @@ class Settling {
   async #checkControl(kind: HarmlessKind): Promise<void> {
     const [pair] = this.#pairsOf(kind);
     if (pair === undefined) return;
-    const reply = await this.#ask(kind, {
-      app_sign: pair.app_sign.first.signer,
-      sign: spoiled(pair.sign.first.signer),
-    });
-    if (!this.#says('sign', reply)) throw new StoppedAsking('other answer', reply);
+    const reply = await this.#ask(kind, withWrongSign(pair));
+    if (!this.#isRefusal('sign', reply)) throw new StoppedAsking('other answer', reply);
   }
 
   async #ask(kind: HarmlessKind, signers: Signers): Promise<Reply> {
@@ -394,6 +389,11 @@ const maxFirstPairs = 6;
 
 function signersOf({ app_sign, sign }: GroupPair): Signers {
   return { app_sign: app_sign.first.signer, sign: sign.first.signer };
+}
+
+/** The control of a pair. */
+function withWrongSign({ app_sign, sign }: GroupPair): Signers {
+  return { app_sign: app_sign.first.signer, sign: spoiled(sign.first.signer) };
 }
 
 /** How much likelier one rule for both signatures is than two, where it may be one. */
