@@ -1,6 +1,6 @@
 import { formNames } from '../../core/contract/endpoints.js';
 import type { Step } from '../../core/signing/digest-steps.js';
-import type { Order } from '../../core/signing/recipe.js';
+import type { ParamsPlace, ParamsRule } from '../../core/signing/recipe.js';
 import type { RecipeParts } from '../../core/signing/recipe-parts.js';
 import { versionSegment } from '../../core/signing/request.js';
 import type { Modifier, Template, Token } from '../../core/signing/template.js';
@@ -34,150 +34,241 @@ export type Operation =
 
 /** The operations of a recipe. Its URL may come with the query. */
 export function operationsOf(parts: RecipeParts): Operations {
-  const { params: rule } = parts.recipe;
-  const operations: Operation[] = [];
-  const once = <T>(make: () => T): (() => T) => memoize<void, T>(make);
+  return new RecipeOperations(parts).all();
+}
 
-  const free = (wanted: string): string => {
-    const taken = operations.filter(
-      (operation) =>
-        'variable' in operation && operation.variable.replace(/(?<!\d)\d+$/, '') === wanted,
-    );
-    if (taken.length === 0) return wanted;
-    return `${wanted}${taken.length + 1}`;
-  };
-  const set = (wanted: string, value: Expression): Expression => {
-    if (value.is === 'variable') return value;
-    const name = free(wanted);
-    operations.push({ set: value.isBytes ? 'bytes' : 'text', variable: name, value });
-    return variable(name, value);
-  };
-  /** A local function, defined once for the same value. */
-  const define = (wanted: string, value: Expression): string => {
-    const same = operations.find(
-      (operation) =>
-        operation.set === 'function' && JSON.stringify(operation.value) === JSON.stringify(value),
-    );
-    if (same?.set === 'function') return same.variable;
-    const name = free(wanted);
-    operations.push({ set: 'function', variable: name, value });
-    return name;
-  };
-  const sortKey = (order: Exclude<Order, 'sent'>): string => {
-    if (order === 'value') return define('sort_key', pairValue);
-    return define('sort_key', pairName);
-  };
+/**
+ * Turns a recipe into operations. What several tokens use, such as the query, becomes one variable,
+ * which is set where it is used first.
+ */
+class RecipeOperations {
+  readonly #parts: RecipeParts;
+  readonly #operations = new OperationList();
+  readonly #joinedPairs = memoize<void, Expression>(() => this.#joinPairs());
+  readonly #query = memoize<void, Expression>(() =>
+    this.#operations.set('query', call('query_of', [variable('url')])),
+  );
+  readonly #address = memoize<void, Expression>(() =>
+    this.#operations.set('address', call('without_query', [variable('url')])),
+  );
+  readonly #key = memoize<void, Expression>(() => this.#decodeKey());
 
-  const sent = variable('params');
-  const selected = once((): Expression => {
-    const { from, nameCase, exclude, include, empty, order } = rule;
-    let pairs: Expression = call('pairs_of', [sent]);
-    const apply = (name: string, ...values: Expression[]) => {
-      pairs = call(name, [pairs, ...values]);
-    };
-    // The contract says which parameters are fields of the form (§4.2).
-    if (from === 'query') apply('without', textsOf([...formNames]));
-    if (from === 'form') apply('only', textsOf([...formNames]));
-    if (from === 'form-or-query') apply('form_or_query', textsOf([...formNames]));
-    if (nameCase === 'upper') apply('upper_names');
-    if (exclude.length > 0) apply('without', textsOf(exclude));
-    if (include !== null) apply('only', textsOf(include));
-    if (empty === 'drop') apply('drop_empty');
-    for (const { name, value } of parts.params.added) {
-      apply('with_pair', literalOf(name), argument('added', text(value)));
+  constructor(parts: RecipeParts) {
+    this.#parts = parts;
+  }
+
+  all(): Operations {
+    const { message, steps } = this.#parts;
+    let result = this.#operations.set('message', this.#textOf(message));
+    for (const [index, step] of steps.entries()) {
+      // The last result is the signature, not a variable.
+      if (index > 0) result = this.#operations.set('result', result);
+      result = this.#afterStep(result, step);
     }
-    if (empty === 'drop' && parts.params.added.length > 0) apply('drop_empty');
-    if (typeof order !== 'string') {
-      // A name that is listed twice has its last place.
-      apply('in_order', textsOf([...new Set(order.toReversed())].reverse()));
-    } else if (order !== 'sent') apply('sort_by', variable(sortKey(order)));
-    if (order === 'name-desc') apply('reversed_pairs');
-    operations.push({ set: 'pairs', variable: 'pairs', value: pairs });
-    return variable('pairs');
-  });
-  const block = once(() => {
-    const pairs = selected();
-    const encoded = (of: Expression) => changeOf(of, rule.encode);
-    const value = encoded(pairValue);
-    const pair = rule.names ? sumOf([encoded(pairName), literalOf(rule.kvSep), value]) : value;
-    const separator = literalOf(rule.pairSep);
-    const isAscii = pair.isAscii === true && separator.isAscii === true;
-    const written = variable(define('pair', pair));
-    return set('block', call('join_pairs', [pairs, separator, written], { isAscii }));
-  });
+    return this.#operations.endWith(result);
+  }
 
-  const query = once(() => set('query', call('query_of', [variable('url')])));
-  const url = once(() => set('address', call('without_query', [variable('url')])));
-  const read = ({ source, name }: Token): Expression => {
+  /** A text of literals and tokens. */
+  #textOf(template: Template): Expression {
+    const texts = template.parts.map((part) => {
+      if (typeof part === 'string') return literalOf(part);
+      return part.changes.reduce(modified, this.#valueOf(part));
+    });
+    return sumOf(texts);
+  }
+
+  /** The value of a token, before its modifiers. */
+  #valueOf({ source, name }: Token): Expression {
     switch (source) {
       case 'params':
-        return block();
+        return this.#joinedPairs();
       case 'query':
-        return query();
+        return this.#query();
       case 'url':
-        return url();
+        return this.#address();
       case 'host':
-        return call('host', [url()]);
+        return call('host', [this.#address()]);
       case 'path':
-        return call('path', [url()]);
+        return call('path', [this.#address()]);
       case 'endpoint':
-        return call('from_segment', [call('path', [url()]), literalOf(versionSegment)]);
+        return call('from_segment', [call('path', [this.#address()]), literalOf(versionSegment)]);
       case 'param':
-        return call('param', [sent, literalOf(name)]);
+        return call('param', [sentParams, literalOf(name)]);
       case 'body':
         return call('text_of', [variable('body')]);
       case 'method':
       case 'secret':
         return variable(source);
     }
-  };
-  const text = (template: Template): Expression => textOf(template, read);
-  /** A sum in a variable of its own. */
-  function argument(wanted: string, value: Expression): Expression {
-    if (value.is !== 'sum') return value;
-    return set(wanted, value);
   }
-  const keyBytes = once(() => {
-    const decoded = { utf8: 'utf8', hex: 'from_hex', base64: 'from_base64' }[parts.decode];
-    const written = argument('key_text', text(parts.key));
-    return set('key', call(decoded, [written], { isBytes: true }));
-  });
-  const stepped = (before: Expression, step: Step): Expression => {
+
+  /** The value of `$params`: the chosen pairs in their order, each written, with separators. */
+  #joinPairs(): Expression {
+    const { order, pairSep } = this.#parts.recipe.params;
+    const chosen = this.#withAddedPairs(chosenPairs(this.#parts.recipe.params));
+    const pairs = this.#operations.setPairs(this.#inOrder(chosen, order));
+    const pair = writtenPair(this.#parts.recipe.params);
+    const separator = literalOf(pairSep);
+    const isAscii = pair.isAscii === true && separator.isAscii === true;
+    const writePair = variable(this.#operations.define('pair', pair));
+    const joined = call('join_pairs', [pairs, separator, writePair], { isAscii });
+    return this.#operations.set('block', joined);
+  }
+
+  /** Adds the pairs that are signed but not sent. Their values, too, may turn out empty. */
+  #withAddedPairs(chosen: Expression): Expression {
+    const { added } = this.#parts.params;
+    if (added.length === 0) return chosen;
+    let pairs = chosen;
+    for (const { name, value } of added) {
+      const text = this.#asArgument('added', this.#textOf(value));
+      pairs = call('with_pair', [pairs, literalOf(name), text]);
+    }
+    return withoutEmpty(pairs, this.#parts.recipe.params);
+  }
+
+  #inOrder(pairs: Expression, order: ParamsRule['order']): Expression {
+    switch (order) {
+      case 'sent':
+        return pairs;
+      case 'name':
+        return this.#sortedBy(pairs, pairName);
+      case 'name-desc':
+        return call('reversed_pairs', [this.#sortedBy(pairs, pairName)]);
+      case 'value':
+        return this.#sortedBy(pairs, pairValue);
+      default: {
+        // A name that is listed twice has its last place.
+        const names = [...new Set(order.toReversed())].reverse();
+        return call('in_order', [pairs, textsOf(names)]);
+      }
+    }
+  }
+
+  #sortedBy(pairs: Expression, part: Expression): Expression {
+    return call('sort_by', [pairs, variable(this.#operations.define('sort_key', part))]);
+  }
+
+  #afterStep(before: Expression, step: Step): Expression {
     switch (step.kind) {
-      case 'digest':
-        return digestOf(before, step.algorithm, step.format, step.hmac ? keyBytes() : null);
+      case 'digest': {
+        const key = step.hmac ? this.#key() : null;
+        return digestOf(before, step.algorithm, step.format, key);
+      }
       case 'append':
-        return sumOf([before, text(step.template)]);
+        return sumOf([before, this.#textOf(step.template)]);
       case 'prepend':
-        return sumOf([text(step.template), before]);
+        return sumOf([this.#textOf(step.template), before]);
       case 'slice':
         return cutOf(before, step.from, Math.max(step.from, step.to));
     }
-  };
+  }
 
-  const message = set('message', text(parts.message));
-  const signature = parts.steps.reduce((before, step, index) => {
-    const value = stepped(before, step);
-    const isLast = index === parts.steps.length - 1;
-    if (isLast) return value;
-    return set('result', value);
-  }, message);
-  operations.push({ set: 'signature', value: signature });
-  return operations;
+  /** The bytes of the key of HMAC steps. */
+  #decodeKey(): Expression {
+    const { key, decode } = this.#parts;
+    const text = this.#asArgument('key_text', this.#textOf(key));
+    return this.#operations.set('key', call(keyDecoders[decode], [text], { isBytes: true }));
+  }
+
+  /** A value that may stand inside a call: a sum gets a variable of its own. */
+  #asArgument(name: string, value: Expression): Expression {
+    if (value.is !== 'sum') return value;
+    return this.#operations.set(name, value);
+  }
 }
 
+/** Operations as they are added. A name that is taken gets a number: `added`, `added2`. */
+class OperationList {
+  readonly #operations: Operation[] = [];
+  /** How many variables have been named after a word. */
+  readonly #counts = new Map<string, number>();
+  readonly #functionsByValue = new Map<string, string>();
+
+  /** Sets a variable, unless the value is one already, and returns it. */
+  set(word: string, value: Expression): Expression {
+    if (value.is === 'variable') return value;
+    const name = this.#newName(word);
+    this.#operations.push({ set: value.isBytes ? 'bytes' : 'text', variable: name, value });
+    return variable(name, value);
+  }
+
+  setPairs(value: Expression): Expression {
+    this.#operations.push({ set: 'pairs', variable: 'pairs', value });
+    return variable('pairs');
+  }
+
+  /** Defines a local function, once for the same value, and returns its name. */
+  define(word: string, value: Expression): string {
+    const valueKey = JSON.stringify(value);
+    const defined = this.#functionsByValue.get(valueKey);
+    if (defined !== undefined) return defined;
+    const name = this.#newName(word);
+    this.#functionsByValue.set(valueKey, name);
+    this.#operations.push({ set: 'function', variable: name, value });
+    return name;
+  }
+
+  /** Returns the signature, and with it the list. */
+  endWith(signature: Expression): Operations {
+    return [...this.#operations, { set: 'signature', value: signature }];
+  }
+
+  #newName(word: string): string {
+    const count = (this.#counts.get(word) ?? 0) + 1;
+    this.#counts.set(word, count);
+    if (count === 1) return word;
+    return `${word}${count}`;
+  }
+}
+
+/** The parameters of the request. */
+const sentParams = variable('params');
+
+/** The parameters of the local functions. */
 const pairName = variable('name');
 const pairValue = variable('value');
 
-function textOf(template: Template, read: (token: Token) => Expression): Expression {
-  const texts = template.parts.map((part) => {
-    if (typeof part === 'string') return literalOf(part);
-    return part.changes.reduce(modified, read(part));
-  });
-  return sumOf(texts);
+const keyDecoders = { utf8: 'utf8', hex: 'from_hex', base64: 'from_base64' } as const;
+
+/** The parameters that a rule signs, as pairs in the order in which they are sent. */
+function chosenPairs(rule: ParamsRule): Expression {
+  let pairs = pairsFrom(rule.from);
+  if (rule.nameCase === 'upper') pairs = call('upper_names', [pairs]);
+  if (rule.exclude.length > 0) pairs = call('without', [pairs, textsOf(rule.exclude)]);
+  if (rule.include !== null) pairs = call('only', [pairs, textsOf(rule.include)]);
+  return withoutEmpty(pairs, rule);
 }
 
-function modified(of: Expression, { does }: Modifier): Expression {
-  if (typeof does === 'string') return changeOf(of, does);
-  return digestOf(of, does.algorithm, does.format, null);
+/** The contract says which parameters are fields of the form (§4.2). */
+function pairsFrom(place: ParamsPlace): Expression {
+  const pairs = call('pairs_of', [sentParams]);
+  const fields = textsOf([...formNames]);
+  switch (place) {
+    case 'both':
+      return pairs;
+    case 'query':
+      return call('without', [pairs, fields]);
+    case 'form':
+      return call('only', [pairs, fields]);
+    case 'form-or-query':
+      return call('form_or_query', [pairs, fields]);
+  }
+}
+
+function withoutEmpty(pairs: Expression, { empty }: ParamsRule): Expression {
+  if (empty === 'keep') return pairs;
+  return call('drop_empty', [pairs]);
+}
+
+/** A pair as it stands in `$params`. */
+function writtenPair({ names, kvSep, encode }: ParamsRule): Expression {
+  const value = changeOf(pairValue, encode);
+  if (!names) return value;
+  return sumOf([changeOf(pairName, encode), literalOf(kvSep), value]);
+}
+
+function modified(value: Expression, { does }: Modifier): Expression {
+  if (typeof does === 'string') return changeOf(value, does);
+  return digestOf(value, does.algorithm, does.format, null);
 }
