@@ -3,6 +3,7 @@ import {
   algorithms,
   type Output,
   outputs,
+  writtenLength,
 } from '../core/signing/digest-algorithms.js';
 import { countWithin, type Weighted } from './candidates/weighted.js';
 import type {
@@ -92,10 +93,7 @@ export function writtenAs(digest: string, { output, slice }: WrittenDigest): str
 }
 
 export const hexLengths = Object.fromEntries(
-  algorithms.map((algorithm) => [
-    algorithm,
-    algorithm === 'md5' ? 32 : algorithm === 'sha1' ? 40 : Number(algorithm.slice(3)) / 4,
-  ]),
+  algorithms.map((algorithm) => [algorithm, writtenLength(algorithm, 'hex')]),
 ) as Readonly<Record<Algorithm, number>>;
 
 /** A text whose digest is the signature. */

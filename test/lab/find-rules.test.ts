@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { algorithms } from '../../src/core/signing/digest-algorithms.js';
 import type { RecipeJson } from '../../src/core/signing/recipe.js';
 import { findRules } from '../../src/lab/find-rules.js';
 import { randomAppSignRule, randomSignRule } from '../support/random-rule.js';
@@ -16,6 +17,19 @@ test('the groups of one read have the rule of the platform', async () => {
     }),
     few,
   );
+});
+
+test.each(algorithms)('%s is found, also as HMAC', async (algorithm) => {
+  const rules: readonly RecipeJson[] = [
+    { message: ['$params', '$secret'], steps: [algorithm] },
+    { message: ['$params'], steps: [`hmac-${algorithm}`], key: { tokens: ['$secret'] } },
+  ];
+  for (const rule of rules) {
+    const { groups } = await findRules('sign', [signed('sign', rule, read)]);
+    const later = laterSignatures('sign', rule).join();
+    const found = groups.map(({ recipe }) => laterSignatures('sign', recipe).join());
+    expect(found).toContain(later);
+  }
 });
 
 /** A short sample may show no character by which base64 and base64url differ. */

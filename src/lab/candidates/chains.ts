@@ -1,4 +1,5 @@
 import type { Algorithm } from '../../core/signing/digest-algorithms.js';
+import { parseDigest } from '../../core/signing/digest-steps.js';
 import type { SignatureName } from '../contract.js';
 import { byBits, type Choice, choices, type Weighted } from './weighted.js';
 
@@ -71,9 +72,7 @@ const hmacs = algorithmsBy('hmac');
 const innerFormats = choices<string>([0, ''], [1.6, ':HEX'], [6, ':base64'], [6, ':raw']);
 
 function chain(steps: readonly string[], bits: number, more: Partial<Chain> = {}): Chain {
-  const digests = steps.flatMap(
-    (step) => /^(?:hmac-)?(md5|sha\d+)/.exec(step)?.[1] ?? [],
-  ) as Algorithm[];
+  const digests = steps.flatMap((step) => parseDigest(step)?.algorithm ?? []);
   return {
     steps,
     bits,

@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { parse as parseCsv } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { outputFormats } from '../../../src/cli/command-line/options.js';
 import { formatCsv } from '../../../src/cli/output/csv.late.js';
 import { showData } from '../../../src/cli/output/terminal-text.js';
 import { formatYaml } from '../../../src/cli/output/yaml.late.js';
@@ -56,13 +54,6 @@ const text = fc
     { maxLength: 4 },
   )
   .map((parts) => parts.join('').replaceAll('\0', '').toWellFormed());
-
-it.each(outputFormats)('docs/output.md has a row for %s', (format) => {
-  const rows = readFileSync('docs/output.md', 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('| `'));
-  expect(rows.filter((row) => row.includes(`\`-o ${format}\``))).toHaveLength(1);
-});
 
 describe('yaml', () => {
   it('shows nested data, and numbers as written', () => {
