@@ -8,8 +8,8 @@ import { InvalidInputError } from '../core/contract/errors.js';
 import { checkMembers, isFunction, type Shape } from '../core/contract/members.js';
 import { defaultPlatform } from '../core/platform/platform.js';
 import { type AdminOperations, createAdmin } from './administration/admin.js';
+import { systemUser } from './administration/admin-context.js';
 import type { ServerExtension } from './http/server.js';
-import { systemUser } from './migrate.js';
 import type { Service } from './service.js';
 import {
   type AdminOptions,

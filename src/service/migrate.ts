@@ -1,5 +1,5 @@
 // `userinfo admin migrate` alone migrates without a service.
-import { userInfo } from 'node:os';
+import { systemUser } from './administration/admin-context.js';
 import type { Migration } from './database/migrations.js';
 import { openStore, type StoreOptions } from './store/store.js';
 
@@ -23,14 +23,5 @@ export async function migrateDatabase(
     return store.migration;
   } finally {
     await store.close();
-  }
-}
-
-/** Who acts by default; a container may run under a number without a name. */
-export function systemUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `user ${process.getuid?.()}`;
   }
 }

@@ -6,9 +6,10 @@ import { type ServerExtension, startServer } from './http/server.js';
 import { limitRate } from './http/token-bucket.js';
 import { foldRepeats, logFault } from './log.js';
 import { countEvents, observeStore, ownMetrics } from './metrics.js';
-import { monitoringOf, StoreProbe, startMonitoring } from './monitoring.js';
+import { monitoringOf, startMonitoring } from './monitoring.js';
 import type { CheckedSettings, ServiceHost } from './settings.js';
 import type { Store } from './store/store.js';
+import { StoreProbe } from './store/store-probe.js';
 
 /** A running service. */
 export interface Service extends AsyncDisposable {
@@ -93,28 +94,32 @@ export async function startService(
   if (adminServer !== null) log({ event: 'monitoring', url: adminServer.url });
   log({ event: 'listening', url: server.url });
 
-  let closed: Promise<void> | null = null;
-  const hurry = new AbortController();
-  const close = async () => {
+  const close = closeOnce(async (hurried) => {
     isStopping = true;
-    await wait(settings.drainDelayMs, undefined, { signal: hurry.signal }).catch(() => {});
+    await wait(settings.drainDelayMs, undefined, { signal: hurried }).catch(() => {});
     await server.close();
     adminServer?.close();
     unobserve();
     await store.close();
     end();
     log({ event: 'stopped' });
-  };
-  const closeOnce = () => {
-    if (closed !== null) hurry.abort();
-    closed ??= close();
-    return closed;
-  };
+  });
   return {
     url: server.url,
     admin: adminOf('the service'),
-    close: closeOnce,
+    close,
     reset: () => store.reset(),
-    [Symbol.asyncDispose]: closeOnce,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Closes by `close`, once; a further call of what this returns aborts the signal of the first. */
+function closeOnce(close: (hurried: AbortSignal) => Promise<void>): () => Promise<void> {
+  const hurry = new AbortController();
+  let closed: Promise<void> | null = null;
+  return () => {
+    if (closed !== null) hurry.abort();
+    closed ??= close(hurry.signal);
+    return closed;
   };
 }

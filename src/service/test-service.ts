@@ -277,6 +277,26 @@ const isAdvance = isA(
   (value) => Number.isFinite(value) && Number(value) >= 0,
 );
 
+/** The clock of a service for tests. */
+class TestClock {
+  /** By how much it is ahead of the clock of this machine, in milliseconds. */
+  #aheadMs = 0;
+
+  /** Unix time in milliseconds. */
+  readonly now = (): number => Date.now() + this.#aheadMs;
+
+  /** Moves it ahead, and returns by how many whole seconds it is further ahead than before. */
+  advance(ms: number): number {
+    const before = Math.floor(this.#aheadMs / 1000);
+    this.#aheadMs += ms;
+    return Math.floor(this.#aheadMs / 1000) - before;
+  }
+
+  reset(): void {
+    this.#aheadMs = 0;
+  }
+}
+
 /** @internal Starts a service with what tests need around it; `start` starts the service itself. */
 export async function startTestService(
   options: TestServiceOptions,
@@ -294,8 +314,7 @@ export async function startTestService(
   const settings = checkSettings(serviceOptions);
   const requests: TestRequest[] = [];
   const rules = new RequestRules(settings);
-  /** By how much `advanceClock` has moved the clock, in milliseconds. */
-  let aheadMs = 0;
+  const clock = new TestClock();
   let store: Store;
   const extension: ServerExtension = (responder, opened) => {
     store = opened;
@@ -310,17 +329,14 @@ export async function startTestService(
       },
     );
   };
-  const now = () => Date.now() + aheadMs;
-  const service = await start(
-    { ...serviceOptions, now: () => now() + (rules.faults?.skewSeconds ?? 0) * 1000 },
-    extension,
-  );
+  const now = () => clock.now() + (rules.faults?.skewSeconds ?? 0) * 1000;
+  const service = await start({ ...serviceOptions, now }, extension);
   const { admin } = service;
   const app: TestApp = { tenantCode, channel, appKey, appSecret };
 
   const test: TestService = {
     ...service,
-    clientOptions: { ...app, baseUrl: service.url, now },
+    clientOptions: { ...app, baseUrl: service.url, now: clock.now },
     requests,
     get faults() {
       return rules.faults;
@@ -346,15 +362,13 @@ export async function startTestService(
     async advanceClock(ms) {
       const fault = isAdvance(ms);
       if (fault !== null) throw new InvalidInputError(`advanceClock: what was given ${fault}`);
-      const before = Math.floor(aheadMs / 1000);
-      aheadMs += ms;
-      await store.age(Math.floor(aheadMs / 1000) - before);
+      await store.age(clock.advance(ms));
     },
     async reset() {
       await service.reset();
       requests.splice(0);
       rules.clear();
-      aheadMs = 0;
+      clock.reset();
       await admin.createApp(app);
       for (const user of users) await test.putUser(user);
     },

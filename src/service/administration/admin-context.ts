@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { userInfo } from 'node:os';
 import {
   InvalidInputError,
   quoteName,
@@ -44,9 +44,13 @@ export function audited<T>(
   });
 }
 
-/** Lower-case hex, two characters per byte. */
-export function randomHex(bytes: number): string {
-  return randomBytes(bytes).toString('hex');
+/** Who acts by default; a container may run under a number without a name. */
+export function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.()}`;
+  }
 }
 
 /**

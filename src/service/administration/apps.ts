@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
 import { resultCode } from '../../core/contract/result-codes.js';
 import type { RecipeJson, SigningRecipes } from '../../core/signing/recipe.js';
@@ -12,7 +13,6 @@ import {
   checkSeconds,
   listAll,
   NotFoundError,
-  randomHex,
 } from './admin-context.js';
 
 /**
@@ -147,7 +147,7 @@ export interface AppOperations {
 
 export function appOperations(context: AdminContext): AppOperations {
   const { store, now } = context;
-  const newSecret = () => new Secret(randomHex(secretBytes));
+  const newSecret = () => new Secret(randomBytes(secretBytes).toString('hex'));
   /** @throws NotFoundError if there is no such app */
   const change = async (
     action: string,
@@ -168,7 +168,7 @@ export function appOperations(context: AdminContext): AppOperations {
   };
   return {
     async createApp({ tenantCode, channel, appSecret, recipes, ...options }) {
-      const { appKey = `app_${randomHex(appKeyBytes)}` } = options;
+      const { appKey = `app_${randomBytes(appKeyBytes).toString('hex')}` } = options;
       const app: AddedApp = {
         app_key: checkKey('app_key', appKey),
         app_secret: appSecret === undefined ? newSecret() : toSecret(appSecret),
@@ -176,7 +176,7 @@ export function appOperations(context: AdminContext): AppOperations {
         channel: checkKey('channel', channel),
         recipes: recipes === undefined ? null : writeRecipes(recipes),
         created_at: Math.floor(now() / 1000),
-        revision: Number.parseInt(randomHex(revisionBytes), 16),
+        revision: randomBytes(revisionBytes).readUIntBE(0, revisionBytes),
       };
       const line = { action: 'app create', tenant_code: app.tenant_code, subject: app.app_key };
       if (await audited(context, line, ({ apps }) => apps.add(app))) return credentialsOf(app);

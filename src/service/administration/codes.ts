@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { quoteName } from '../../core/contract/errors.js';
 import { joinInfoNames, splitInfoNames } from '../../core/contract/info-names.js';
 import { maskText } from '../../core/contract/masking.js';
@@ -12,7 +13,6 @@ import {
   checkSeconds,
   listAll,
   NotFoundError,
-  randomHex,
 } from './admin-context.js';
 import { noSuchUser, subjectOf } from './users.js';
 
@@ -106,7 +106,10 @@ export function codeOperations(context: AdminContext): CodeOperations {
     return await store.write(async ({ codes, audit }) => {
       const issued = await Promise.all(
         unionIds.map((union_id) =>
-          codes.add({ ...common, union_id, code: randomHex(codeBytes) }, validSeconds),
+          codes.add(
+            { ...common, union_id, code: randomBytes(codeBytes).toString('hex') },
+            validSeconds,
+          ),
         ),
       );
       const count = issued.filter((code) => code !== null).length;

@@ -1,9 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import type { Endpoint } from '../../core/contract/endpoints.js';
 import { UserInfoError } from '../../core/contract/errors.js';
 import { type Parameters, parameterText } from '../../core/contract/parameters.js';
 import { resultCode } from '../../core/contract/result-codes.js';
 import { hasNeedlessEscapes } from '../../core/contract/user-info.js';
-import { randomHex } from '../administration/admin-context.js';
 import type { ServiceContext } from '../context.js';
 import { StoreUnavailableError } from '../database/errors.js';
 import type { App, Obstacle } from '../store/apps.js';
@@ -97,17 +97,17 @@ function admit(
 }
 
 /** Size of what stands for a random, in bytes. */
-const randomBytes = 16;
+const standInBytes = 16;
 
 /** The random that a request uses up: one of its own where the platform allows a random twice. */
 function randomOf(parameters: Parameters, { settings }: ServiceContext): string {
-  const { replay } = settings.platform;
-  return replay === 'allow' ? randomHex(randomBytes) : parameterText(parameters, 'random');
+  if (settings.platform.replay !== 'allow') return parameterText(parameters, 'random');
+  return randomBytes(standInBytes).toString('hex');
 }
 
 /**
- * Carries out a request, and notes its user. The request uses up its random (§5.4) whatever its
- * result: refused ones, too. `store` is of this request.
+ * Carries out a request, and returns `data` of its answer. The request uses up its random (§5.4)
+ * whatever its result: refused ones, too. `store` is of this request.
  *
  * @throws InvalidInputError or RefusedError
  */
@@ -116,23 +116,31 @@ async function carryOut(
   exchange: HttpExchange,
   store: RequestStore,
 ): Promise<object | Obstacle> {
+  const result = await resultOf(checkedRequest, exchange, store);
+  if (typeof result === 'string') return result;
+  const obstacle = await store.useRandom();
+  if (obstacle !== null) return obstacle;
+  if (result.kind === 'refused') throw result.error;
+  return result.data;
+}
+
+/** The result of a request, whose user is noted as soon as it is known. */
+async function resultOf(
+  checkedRequest: () => CheckedRequest,
+  exchange: HttpExchange,
+  store: RequestStore,
+): Promise<OperationResult | Obstacle> {
   const noteUser = ({ user }: CheckedRequest | OperationResult) => {
     if (user !== null) exchange.user = user;
   };
-  let result: object;
   try {
     const checked = checkedRequest();
     noteUser(checked);
-    const outcome = await checked.carryOut(store);
-    if (typeof outcome === 'string') return outcome;
-    noteUser(outcome);
-    result = outcome.result;
+    const result = await checked.carryOut(store);
+    if (typeof result !== 'string') noteUser(result);
+    return result;
   } catch (error) {
     if (error instanceof StoreUnavailableError || !(error instanceof Error)) throw error;
-    result = error;
+    return { kind: 'refused', user: null, error };
   }
-  const obstacle = await store.useRandom();
-  if (obstacle !== null) return obstacle;
-  if (result instanceof Error) throw result;
-  return result;
 }

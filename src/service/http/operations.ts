@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readData } from '../../core/contract/answer-data.js';
 import type { OperationName } from '../../core/contract/endpoints.js';
 import { UserInfoError } from '../../core/contract/errors.js';
@@ -9,17 +10,25 @@ import { resultCode } from '../../core/contract/result-codes.js';
 import { parseUserInfo } from '../../core/contract/user-info.js';
 import { applyPassback, checkRecordSize } from '../../core/contract/user-record.js';
 import type { Platform } from '../../core/platform/platform.js';
-import { randomHex } from '../administration/admin-context.js';
 import type { Obstacle } from '../store/apps.js';
 import type { RequestStore } from '../store/request-store.js';
 import { RefusedError } from './refusal.js';
 
-/** What became of a request. */
-export interface OperationResult {
+/** What a request did, or why it is refused. */
+export type OperationResult = {
   /** The user that it was about, for the log and the page; `null` if that is not known. */
   readonly user: PassbackUser | null;
-  /** `data` of the answer, or why the request is refused. */
-  readonly result: object | UserInfoError;
+} & (
+  | {
+      readonly kind: 'done';
+      /** `data` of the answer. */
+      readonly data: object;
+    }
+  | { readonly kind: 'refused'; readonly error: Error }
+);
+
+function refused(user: PassbackUser | null, error: Error): OperationResult {
+  return { kind: 'refused', user, error };
 }
 
 /** A request whose parameters are those of its operation. */
@@ -45,15 +54,15 @@ const read: Operation = (parameters, platform) => ({
     if (typeof authorized === 'string') return authorized;
     const { record, infoNames, unionId } = authorized;
     const user = unionId === null ? null : ({ by: 'union_id', unionId } as const);
-    if (record === null) return { user, result: new RefusedError(resultCode.codeNotValid) };
+    if (record === null) return refused(user, new RefusedError(resultCode.codeNotValid));
     const infoName = parameterText(parameters, 'info_name');
     const names = infoName === '' ? null : splitInfoNames(infoName);
-    return { user, result: readData(record, names, infoNames, platform) };
+    return { kind: 'done', user, data: readData(record, names, infoNames, platform) };
   },
 });
 
-/** Size of the ID of a user that a passback creates. */
-const unionIdBytes = 16;
+/** The ID of a user that a passback creates. */
+const randomUnionId = () => randomBytes(16).toString('hex');
 
 /**
  * §4.2. Refused with 40401, 40901 and 41301.
@@ -67,20 +76,20 @@ const passback: Operation = (parameters, { values, chat_prefix, unknown_user }) 
   );
   const storedName = (name: string) => exchangeChatPrefix(name, chat_prefix);
   const stored = new Map([...userInfo].map(([key, value]) => [storedName(key), value]));
-  const newUser = unknown_user === 'create' ? { newUnionId: randomHex(unionIdBytes) } : {};
+  const newUser = unknown_user === 'create' ? { newUnionId: randomUnionId() } : {};
   const carryOut = async (store: RequestStore): Promise<OperationResult | Obstacle> => {
     const result = await store.passBack({
       user: user.by === 'union_id' ? user : { ...user, name: storedName(user.name) },
       change: (record) => checkRecordSize(applyPassback(record, stored, values)),
       ...newUser,
     });
-    if (result === 'no user') return { user, result: new RefusedError(resultCode.noSuchUser) };
+    if (result === 'no user') return refused(user, new RefusedError(resultCode.noSuchUser));
     if (result === 'several users')
-      return { user, result: new RefusedError(resultCode.ambiguousPrimaryKey) };
-    if (result instanceof UserInfoError) return { user, result };
+      return refused(user, new RefusedError(resultCode.ambiguousPrimaryKey));
+    if (result instanceof UserInfoError) return refused(user, result);
     if (typeof result === 'string') return result;
     const { union_id } = result;
-    return { user: { by: 'union_id', unionId: union_id }, result: { union_id } };
+    return { kind: 'done', user: { by: 'union_id', unionId: union_id }, data: { union_id } };
   };
   return { user, carryOut };
 };

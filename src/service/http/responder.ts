@@ -18,7 +18,7 @@ import { StoreUnavailableError } from '../database/errors.js';
 import { type AnsweredEvent, logFault, type RequestSource } from '../log.js';
 import { explainRejection } from '../rejection.js';
 import type { Rejection, RequestRing } from '../workbench/request-ring.js';
-import { addressRanges, isAmong, networkOf, plainAddress } from './connections.js';
+import { addressRanges, isAmong, networkOf, plainAddress } from './addresses.js';
 import type { HttpExchange } from './exchange.js';
 import { RefusedError } from './refusal.js';
 
