@@ -1,5 +1,6 @@
 import { quoteName } from '../../core/contract/errors.js';
 import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
+import { holdLock } from './sql-dialects.js';
 import { oneLine, type Sql, type SqlDriver } from './sql-driver.js';
 
 /**
@@ -66,7 +67,10 @@ export async function migrate(
   if (from === 0 && driver.engine === 'postgres') {
     await driver.read((sql) => refuseForeignTables(sql, schema.owner));
   }
-  return { from: await driver.write((sql) => applySteps(sql, schema)).catch(refused), to };
+  return {
+    from: await driver.write((sql) => applySteps(sql, schema, driver.engine)).catch(refused),
+    to,
+  };
 }
 
 /**
@@ -107,12 +111,9 @@ function noTable(error: unknown): number {
  * Returns the number of the last step that was applied before; another process may have applied
  * them all by now.
  */
-async function applySteps(sql: Sql, schema: Schema): Promise<number> {
+async function applySteps(sql: Sql, schema: Schema, engine: SqlDriver['engine']): Promise<number> {
   const { table, steps } = schema;
-  // What the service does with a table waits as long as this for another transaction that reads it,
-  // such as pg_dump. The driver runs the transaction again for some seconds.
-  await sql.run("SET LOCAL lock_timeout = '100ms'");
-  await sql.all('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [table]);
+  if (engine === 'postgres') await lockMigrations(sql, table);
   await sql.run(`CREATE TABLE IF NOT EXISTS ${table} (version BIGINT NOT NULL PRIMARY KEY)`);
   const current = await readVersion(sql, schema);
   for (const [index, statements] of steps.entries()) {
@@ -121,6 +122,14 @@ async function applySteps(sql: Sql, schema: Schema): Promise<number> {
     await sql.run(`INSERT INTO ${table} (version) VALUES ($1)`, [index + 1]);
   }
   return current;
+}
+
+/** Makes other processes that migrate wait until the transaction ends. */
+async function lockMigrations(sql: Sql, table: string): Promise<void> {
+  // What the service does with a table waits as long as this for another transaction that reads it,
+  // such as pg_dump. The driver runs the transaction again for some seconds.
+  await sql.run("SET LOCAL lock_timeout = '100ms'");
+  await sql.all(holdLock, [table]);
 }
 
 /** Tables of an extension may be there. */

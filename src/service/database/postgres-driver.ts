@@ -6,6 +6,7 @@ import { lockTimeoutMs, postgresConfig } from './postgres-config.js';
 import type { PostgresConnection } from './postgres-connection.js';
 import { ConflictError, ConnectionLostError, LockTimeoutError } from './postgres-errors.js';
 import { PostgresPool } from './postgres-pool.js';
+import { inPostgres } from './sql-dialects.js';
 import {
   checkValues,
   oneLine,
@@ -27,14 +28,6 @@ export interface PostgresOptions {
   /** A statement that changes a row: once it has done so, durably, a lost database is back. */
   readonly probe: string;
 }
-
-/**
- * SQLite's words at the end of a table whose rows are kept in the index of its primary key alone.
- */
-const withoutRowId = ' WITHOUT ROWID';
-
-/** The equivalent of `unixepoch()` in PostgreSQL. */
-const unixEpoch = 'CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)';
 
 /** Maximum number of rows in one statement, whose duration is limited. */
 const maxRows = 1000;
@@ -194,7 +187,7 @@ class PreparedStatements {
   #configOf(statement: string): QueryConfig {
     const cached = this.#byStatement.get(statement);
     if (cached !== undefined) return cached;
-    const text = statement.replaceAll('unixepoch()', unixEpoch).replace(withoutRowId, '');
+    const text = inPostgres(statement);
     const config: QueryConfig = this.#isPooled ? { text } : { text, name: nameOf(text) };
     this.#byStatement.set(statement, config);
     return config;
@@ -236,7 +229,10 @@ async function checkServer(sql: Sql): Promise<void> {
   });
 }
 
-/** A statement for one row as one for many: `$1` stands for the texts of the first column. */
+/**
+ * A statement for one row, as `Sql.each` takes it, as one for many: `$1` becomes the array of the
+ * texts of the first column. So 1000 rows are one statement, not 1000.
+ */
 export function forArrays(statement: string): string {
   return statement
     .replace(/VALUES \((.*?)\)/, 'SELECT $1')

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
 import { isSystemError } from '../../core/support/errors.js';
 import { missingDatabase, StartError, StoreUnavailableError } from './errors.js';
+import { inSqlite } from './sql-dialects.js';
 import { checkValues, oneLine, type SqlParameter } from './sql-driver.js';
 import { needsReconnect, translateSqliteError } from './sqlite-errors.js';
 
@@ -200,16 +201,8 @@ export class SqliteConnection {
   #prepare(sql: string): Prepared {
     const cached = this.#prepared.get(sql);
     if (cached !== undefined) return cached;
-    // Without a schema, CREATE would use the in-memory database. A transaction that writes locks
-    // every row. SQLite numbers `$2` by its appearance, `?2` by its number.
-    const inStore = sql
-      .replace(/^CREATE (?:TABLE|INDEX) (?:IF NOT EXISTS )?/, '$&store.')
-      .replace(/^SET LOCAL .*/, 'SELECT 1')
-      .replace(/ FOR (?:UPDATE|KEY SHARE)(?: SKIP LOCKED)?(?= RETURNING|\)|$)/, '')
-      .replace('pg_advisory_xact_lock(hashtextextended($1, 0))', '$1')
-      .replace(/\$(?=\d)/g, '?');
     const prepared = {
-      statement: this.#database.prepare(inStore),
+      statement: this.#database.prepare(inSqlite(sql)),
       parameterCount: new Set(sql.match(/\$\d+/g)).size,
     };
     this.#prepared.set(sql, prepared);

@@ -3,7 +3,7 @@ import { oneLine } from '../database/sql-driver.js';
 
 /**
  * The tables of the store. Those of short rows that are found by their primary key have no second
- * copy of it in SQLite (`WITHOUT ROWID`, which the driver of PostgreSQL leaves out).
+ * copy of it in SQLite (`WITHOUT ROWID`).
  */
 export const storeSchema: Schema = {
   table: 'userinfo_migrations',
@@ -140,11 +140,10 @@ const appColumns = oneLine`
   old_until - unixepoch() AS old_left`;
 
 /**
- * The statements of the store, in SQL that SQLite and databases with PostgreSQL's protocol share.
- * Keys begin with `tenant_code`, except where an app is found by its key alone; the number in `$1`
- * identifies a value, not its position. `unixepoch()` is the current second by the clock of the
- * database: the clocks of processes differ. A transaction of SQLite that writes is alone: its
- * driver leaves out `FOR UPDATE` and `FOR KEY SHARE`.
+ * The statements of the store, for SQLite and for databases with PostgreSQL's protocol, as
+ * `../database/sql-dialects.ts` says. Keys begin with `tenant_code`, except where an app is found by
+ * its key alone; the number in `$1` identifies a value, not its position. `unixepoch()` is the
+ * current second by the clock of the database: the clocks of processes differ.
  */
 export const statements = {
   findApp: oneLine`
@@ -220,8 +219,6 @@ export const statements = {
     FROM users
     WHERE tenant_code = $1 AND union_id = $2
     FOR UPDATE`,
-  /** Held by a transaction that adds a user unless there is one; `$1` names the user. */
-  lockAdding: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
   setRecord: oneLine`
     UPDATE users
     SET record = $3, revision = revision + 1

@@ -147,10 +147,10 @@ export class Store {
     const { app, user, change, newUnionId, deadline } = request;
     const result = await this.write((records) => passBackInTransaction(records, request), deadline);
     if (result !== 'no user' || newUnionId === undefined) return result;
-    return this.write(
-      ({ users }) => users.changeOrAdd(app.tenant_code, user, change, newUnionId),
-      deadline,
-    );
+    return this.write(async ({ users }) => {
+      if (this.#driver.engine === 'postgres') await users.lockAdding(app.tenant_code, user);
+      return users.changeOrAdd(app.tenant_code, user, change, newUnionId);
+    }, deadline);
   }
 
   /**

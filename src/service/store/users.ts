@@ -3,6 +3,7 @@ import { UserInfoError } from '../../core/contract/errors.js';
 import type { PassbackUser } from '../../core/contract/passback.js';
 import { readableValues, type UserRecord } from '../../core/contract/user-record.js';
 import { StoreUnavailableError } from '../database/errors.js';
+import { holdLock } from '../database/sql-dialects.js';
 import type { Sql } from '../database/sql-driver.js';
 import { rowStatements, statements } from './statements.js';
 
@@ -115,8 +116,16 @@ export class Users {
   }
 
   /**
-   * The same for the user of a passback, who is added if there is none: one transaction at a time,
-   * so that no user is added twice.
+   * For PostgreSQL: lets one transaction at a time add this user, so that no user is added twice.
+   * In SQLite a transaction that writes is alone.
+   */
+  async lockAdding(tenantCode: string, user: PassbackUser): Promise<void> {
+    await this.#sql.all(holdLock, [JSON.stringify([tenantCode, user])]);
+  }
+
+  /**
+   * The same as `change` for the user of a passback, who is added if there is none. In PostgreSQL,
+   * call `lockAdding` first.
    */
   async changeOrAdd(
     tenantCode: string,
@@ -124,7 +133,6 @@ export class Users {
     change: RecordChange,
     newUnionId: string,
   ): Promise<UserRecord | NoSingleUser | UserInfoError> {
-    await this.#sql.all(statements.lockAdding, [JSON.stringify([tenantCode, user])]);
     const result = await this.change(tenantCode, user, change);
     if (result !== 'no user') return result;
     const added = tryChange(change, {
