@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DependentOption } from '../../../src/cli/command-line/help-layout.js';
+import { outputFormats } from '../../../src/cli/command-line/options.js';
 import { commands, program } from '../../support/help-texts.js';
 import { firstUser, ServedMachine } from '../../support/served.js';
 
@@ -30,6 +31,34 @@ beforeAll(async () => {
   machine.file('request.txt', (await machine.run(args)).stdout);
 });
 afterAll(() => machine[Symbol.dispose]());
+
+describe('a bulk run over a stream', () => {
+  const stream = () => ({ stdin: `${JSON.stringify({ code })}\n` });
+
+  it.each(['--query ok', '--mask', ...outputFormats.map((format) => `-o ${format}`)])(
+    'prints its outcomes as NDJSON, or refuses %s',
+    async (option) => {
+      const done = await machine.run(
+        ['bulk', 'read', '-', '--format', 'ndjson', ...option.split(' ')],
+        stream(),
+      );
+      if (option.endsWith('json')) {
+        expect(done.status).toBe(0);
+        expect(JSON.parse(done.stdout)).toMatchObject({ line: 1, outcome: 'ok' });
+        return;
+      }
+      expect(done).toMatchObject({ status: 2, stdout: '' });
+      const flags = option.replace(' ok', '');
+      expect(done.stderr).toContain(`${flags} has no effect on the outcomes of a stream: NDJSON`);
+    },
+  );
+
+  it('prints its summary where --results has the outcomes', async () => {
+    const args = ['bulk', 'read', '-', '--format', 'ndjson', '--results', 'stream.ndjson'];
+    const done = await machine.run([...args, '--json'], stream());
+    expect(JSON.parse(done.stdout)).toMatchObject({ ok: 1, results: 'stream.ndjson' });
+  });
+});
 
 const masterKey = Buffer.alloc(32).toString('base64');
 const mobile = '13800138000';

@@ -6,6 +6,7 @@ import { parseInfoNames } from '../../../core/contract/info-names.js';
 import { maskGivenName } from '../../../core/contract/masking.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import type { Invocation } from '../../command.js';
+import { factsOf } from '../../command-line/options.js';
 import { exitStatus } from '../../exit-status.js';
 import { type ClosedOutput, printMessage } from '../../io.js';
 import { withProgress } from '../../output/progress.js';
@@ -198,6 +199,7 @@ async function runStream(run: BulkRun): Promise<void> {
     });
   }
   const { results, failed: failedPath, takeOver } = options;
+  if (results === undefined) refuseOutputOptions(run);
   refuseUnusable({ results, failed: failedPath });
   const release = await lockFiles([results, failedPath], takeOver);
   try {
@@ -213,6 +215,29 @@ async function runStream(run: BulkRun): Promise<void> {
   } finally {
     release();
   }
+}
+
+/**
+ * Outcomes on stdout are NDJSON, as they arrive. JSON is accepted: it is the format of errors, too.
+ *
+ * @throws InvalidInputError for an option of the output that they cannot follow
+ */
+function refuseOutputOptions(run: BulkRun): void {
+  const useless = optionForData(run);
+  if (useless === undefined) return;
+  throw new InvalidInputError(`${useless} has no effect on the outcomes of a stream: NDJSON`, {
+    hint: 'Leave it out, or write them to a file: --results FILE.',
+  });
+}
+
+/** An option or variable that changes how data is printed, if one is given. */
+function optionForData({ options, style }: BulkRun): string | undefined {
+  const { output, query, mask } = options;
+  if (query !== undefined) return '--query';
+  if (mask) return '--mask';
+  if (style.mask) return 'USERINFO_MASK';
+  if (output !== undefined && factsOf(output).errors !== 'json') return `-o ${output}`;
+  return undefined;
 }
 
 /** How a run over a stream ends when nobody takes its outcomes. */

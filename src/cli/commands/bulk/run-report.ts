@@ -8,7 +8,6 @@ import { formatDuration } from '../../output/duration.js';
 import type { EndedRun } from './ended-run.js';
 import type { FailureGroup } from './failure-groups.js';
 import type { RunReport } from './file-run.js';
-import type { RunPaths } from './files/run-files.js';
 import { errorOf } from './next-step.js';
 import { formatEmptyRows, formatRows, totalOf } from './row-count.js';
 import { formatCommand } from './run-command.js';
@@ -16,8 +15,11 @@ import { formatCommand } from './run-command.js';
 /** Prints the end of a run; returns its error, `null` if every row is ok. */
 export async function reportRun(run: EndedRun): Promise<Error | null> {
   const { isTable, print, paths } = run;
+  const { results } = run.options;
   if (!run.options.quiet && !isWithoutRows(run)) await printSummary(run);
-  if (!isTable && paths !== null) await print(summaryData(run, paths));
+  // Otherwise stdout has the outcomes.
+  const isPrinted = !isTable && (paths !== null || results !== undefined);
+  if (isPrinted) await print(summaryData(run));
   return errorOf(run);
 }
 
@@ -141,8 +143,8 @@ function formatGroup({ reason, rows, lines }: FailureGroup, describe: DescribeRo
 }
 
 /** The summary of a run, for a program. */
-function summaryData(run: EndedRun, paths: RunPaths): object {
-  const { options, report, source } = run;
+function summaryData(run: EndedRun): object {
+  const { options, report, source, paths } = run;
   const { counts, done, unwritten, isFinished, failedRows, failures } = report;
   return withoutUndefined({
     ...counts,
@@ -154,10 +156,10 @@ function summaryData(run: EndedRun, paths: RunPaths): object {
     failures: failures.length === 0 ? undefined : failures,
     warnings: countsData(report.warnings),
     not_in_answer: countsData(report.missing),
-    results: paths.results,
-    journal: paths.journal,
+    results: paths?.results ?? options.results,
+    journal: paths?.journal,
     failed_rows: failedRows ? options.failed : undefined,
-    resume: isFinished ? undefined : formatCommand(run, ['--resume']),
+    resume: isFinished || paths === null ? undefined : formatCommand(run, ['--resume']),
   });
 }
 
