@@ -128,7 +128,8 @@ async function confirmWrite(
 function describeUser(parameters: PlainRequest['parameters']): string {
   const unionId = parameters.get('union_id');
   if (unionId !== undefined) return `the user ${unionId}`;
-  return `the user with that ${parameters.get('primary_key')}`;
+  const primaryKey = parameters.get('primary_key');
+  return primaryKey === undefined ? 'a user' : `the user with that ${primaryKey}`;
 }
 
 /**

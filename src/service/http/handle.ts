@@ -118,7 +118,7 @@ async function carryOut(
 ): Promise<object | Obstacle> {
   const result = await resultOf(checkedRequest, exchange, store);
   if (typeof result === 'string') return result;
-  const obstacle = await store.useRandom();
+  const obstacle = store.isRandomUsed ? null : await store.useRandom();
   if (obstacle !== null) return obstacle;
   if (result.kind === 'refused') throw result.error;
   return result.data;

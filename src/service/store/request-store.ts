@@ -22,6 +22,10 @@ export class RequestStore {
     this.#request = request;
   }
 
+  get isRandomUsed(): boolean {
+    return this.#isRandomUsed;
+  }
+
   /** Carries out a read (§4.1). */
   readUser(code: string): Promise<ReadResult> {
     return this.#noting(this.#store.readUser({ ...this.#request, code }));
@@ -42,15 +46,15 @@ export class RequestStore {
     return this.#noting(written);
   }
 
-  /** Uses up the random, unless that was done; returns why that is not possible. */
-  async useRandom(): Promise<Obstacle | null> {
-    if (this.#isRandomUsed) return null;
+  /** Uses up the random; returns why that is not possible. */
+  useRandom(): Promise<Obstacle | null> {
     return this.write(async () => null);
   }
 
-  async #noting<T>(work: Promise<T | Obstacle>): Promise<T | Obstacle> {
-    const result = await work;
-    this.#isRandomUsed = result !== 'random used' && result !== 'app changed';
-    return result;
+  #noting<T>(work: Promise<T | Obstacle>): Promise<T | Obstacle> {
+    return work.then((result) => {
+      this.#isRandomUsed = result !== 'random used' && result !== 'app changed';
+      return result;
+    });
   }
 }
