@@ -13,13 +13,8 @@ import {
 } from '../../core/signing/request.js';
 import { jsonValueOf } from '../../core/support/json.js';
 import { decodePercent } from '../../core/support/percent-encoding.js';
-import {
-  pasted,
-  type ReceivedSignature,
-  type Suspect,
-  type SuspectRow,
-  suspects,
-} from './suspect.js';
+import { type ReceivedSignature, type Suspect, type SuspectRow, suspects } from './suspect.js';
+import { type TextMistake, valueMistakes } from './value-mistakes.js';
 
 /** The most parameters that are changed one by one: many times what an operation has. */
 const maxReadings = 30;
@@ -59,7 +54,7 @@ function* valueSuspects(
 ): Generator<Suspect> {
   const { params } = request;
   const isPlain = recipe !== null && signsParamsAsTheyAre(recipe);
-  for (const mistake of [...valueMistakes, ...jsonMistakes]) {
+  for (const mistake of valueMistakes) {
     const changed = readings.filter(({ text }) => mistake.change(text) !== text);
     const names = new Set(changed.filter(({ isParam }) => isParam).map(({ name }) => name));
     // Where the recipe changes nothing, another recipe says it of all parameters.
@@ -239,190 +234,10 @@ function withParams(request: SignableRequest, params: readonly Param[]): Signabl
   return { ...withoutParams(request, dropped), params };
 }
 
-/** A mistake in the text of a value; the name of the value stands at `NAME` in its sentences. */
-interface TextMistake {
-  readonly id: string;
-  readonly how: string;
-  readonly advice: string;
-  readonly change: (text: string) => string;
-}
-
-function textMistakes(
-  id: string,
-  advice: string,
-  rows: readonly (readonly [how: string, change: TextMistake['change']])[],
-): TextMistake[] {
-  return rows.map(([how, change]) => ({ id, advice, how, change }));
-}
-
-/** Texts as people spoil them, by how often it happens. */
-const valueMistakes: readonly TextMistake[] = [
-  ...textMistakes(
-    'time-unit',
-    'Sign and send NAME as the same text: Unix time in seconds, 10 digits.',
-    [
-      [
-        'with NAME in milliseconds, and sent in seconds',
-        (text) => (/^1\d{9}$/.test(text) ? `${text}000` : text),
-      ],
-      [
-        'with NAME in seconds, and sent in milliseconds',
-        (text) => (/^1\d{12}$/.test(text) ? text.slice(0, 10) : text),
-      ],
-    ],
-  ),
-  ...textMistakes(
-    'plus',
-    'Sign the text before it is encoded; send a + as %2B, and a space as %20.',
-    [
-      [
-        'with + in NAME where the request, once decoded, has a space',
-        (text) => text.replaceAll(' ', '+'),
-      ],
-      ['with a space in NAME where the request has +', (text) => text.replaceAll('+', ' ')],
-    ],
-  ),
-  ...textMistakes(
-    'encoded-twice',
-    'Encode NAME once: a library that builds the query does it already.',
-    [
-      ['before NAME was encoded a first time, and sent encoded twice', decodePercent],
-      ['with NAME decoded as a form', (text) => decodePercent(text.replaceAll('+', ' '))],
-    ],
-  ),
-  ...textMistakes(
-    'encoded-once-more',
-    'Sign NAME as the recipe says: encode it once, or not at all.',
-    [
-      ['with NAME percent-encoded once more', encoders.rfc3986],
-      ['with NAME form-encoded once more', encoders.form],
-    ],
-  ),
-  ...textMistakes('value-space', 'Clean the value before it is signed and sent, or not at all.', [
-    ['without the white space around the value of NAME', (text) => text.trim()],
-    ['with a space behind the value of NAME', (text) => `${text} `],
-    ['with a space before the value of NAME', (text) => ` ${text}`],
-    ['without the quotes or invisible characters in NAME', (text) => text.replace(pasted, '')],
-    [
-      'with ASCII in NAME where the request has full-width characters',
-      (text) => text.normalize('NFKC'),
-    ],
-  ]),
-  ...textMistakes(
-    'line-end',
-    'Sign the bytes that are sent: a command that prints a text, or an editor, adds a line break.',
-    [
-      ['with a line break at the end of NAME', (text) => `${text}\n`],
-      ['with a line break (CR LF) at the end of NAME', (text) => `${text}\r\n`],
-      ['with LF in NAME where the request has CR LF', (text) => text.replaceAll('\r\n', '\n')],
-    ],
-  ),
-  ...textMistakes('empty-word', 'Sign an empty value as it is sent: empty.', [
-    ['with the word null for NAME, which is empty', (text) => text || 'null'],
-    ['with the word None for NAME, which is empty', (text) => text || 'None'],
-    ['with the word undefined for NAME, which is empty', (text) => text || 'undefined'],
-  ]),
-  ...textMistakes('value-case', 'Sign NAME in the letter case in which it is sent.', [
-    ['with NAME in lower case', folds.lower],
-    ['with NAME in upper case', folds.upper],
-  ]),
-  ...textMistakes(
-    'unicode-form',
-    'Sign the bytes that are sent: normalize before, or not at all.',
-    [
-      ['with NAME in another Unicode normal form', (text) => text.normalize('NFD')],
-      ['with NAME in another Unicode normal form', (text) => text.normalize('NFC')],
-    ],
-  ),
-];
-
-/** The layouts of common JSON libraries; a text that is not a JSON object or list is unchanged. */
-const jsonLayouts: readonly (readonly [
-  how: string,
-  write: (value: object, text: string) => string,
-])[] = [
-  ['with its non-ASCII characters as \\u escapes', (_, text) => escapeUnicode(text)],
-  ['with its slashes escaped', (_, text) => escapeSlashes(text)],
-  [
-    'with its non-ASCII characters and slashes escaped',
-    (_, text) => escapeSlashes(escapeUnicode(text)),
-  ],
-  ['without the escapes that were sent in it', (value) => JSON.stringify(value)],
-  ['with its keys sorted', (value) => JSON.stringify(sortMembers(value))],
-  [
-    'with its keys in the reverse order',
-    (value) => JSON.stringify(mapMembers(value, (members) => members.reverse())),
-  ],
-  ['with spaces after its commas and colons', writeSpaced],
-  [
-    'with its keys sorted and spaces after its commas and colons',
-    (value) => writeSpaced(sortMembers(value)),
-  ],
-  [
-    'with \\u escapes and spaces after its commas and colons',
-    (value) => escapeUnicode(writeSpaced(value)),
-  ],
-  ['on several lines', (value) => JSON.stringify(value, null, 2)],
-  ['on several lines', (value) => JSON.stringify(value, null, 4)],
-];
-
-const jsonMistakes = textMistakes(
-  'json-text',
-  'Make the JSON text once, then sign and send that same text.',
-  jsonLayouts.map(([how, write]) => [
-    `with NAME ${how}`,
-    (text) => {
-      if (!/^\s*[{[]/.test(text)) return text;
-      try {
-        return write(JSON.parse(text), text);
-      } catch {
-        return text;
-      }
-    },
-  ]),
-);
-
-function escapeUnicode(text: string): string {
-  return text.replace(
-    /[^\0-\x7f]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
-
-function escapeSlashes(text: string): string {
-  return text.replaceAll('/', '\\/');
-}
-
-/** JSON with the members of each object sorted by name. */
-function sortMembers(value: unknown): unknown {
-  return mapMembers(value, (members) => members.sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
 /** A path with a slash at its end where it has none, without it where it has one. */
 function withSlashChanged(path: string): string {
   if (path.endsWith('/')) return path.slice(0, -1);
   return `${path}/`;
-}
-
-type Member = [name: string, value: unknown];
-
-function mapMembers(value: unknown, change: (members: Member[]) => Member[]): unknown {
-  if (Array.isArray(value)) return value.map((item) => mapMembers(item, change));
-  if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).map(
-    ([name, inner]): Member => [name, mapMembers(inner, change)],
-  );
-  return Object.fromEntries(change(members));
-}
-
-/** As Python's json.dumps does by default. */
-function writeSpaced(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(writeSpaced).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(
-    ([name, inner]) => `${JSON.stringify(name)}: ${writeSpaced(inner)}`,
-  );
-  return `{${members.join(', ')}}`;
 }
 
 /** The address and method as a proxy or a careless client writes them. */
