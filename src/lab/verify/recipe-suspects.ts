@@ -1,7 +1,7 @@
 import { algorithms, outputs } from '../../core/signing/digest-algorithms.js';
 import { parseDigest } from '../../core/signing/digest-steps.js';
-import { encoders, textEncodings } from '../../core/signing/encodings.js';
-import { compileParams, type ParamsFormat } from '../../core/signing/params.js';
+import { textEncodings } from '../../core/signing/encodings.js';
+import { compileParams } from '../../core/signing/params.js';
 import { presets } from '../../core/signing/presets.js';
 import {
   keyDecodings,
@@ -14,25 +14,16 @@ import {
   recipeDefaults,
 } from '../../core/signing/recipe.js';
 import { formatRecipe } from '../../core/signing/recipe-json.js';
-import { partsOf } from '../../core/signing/recipe-parts.js';
-import { signerOf } from '../../core/signing/recipe-signer.js';
 import type { SignableRequest } from '../../core/signing/request.js';
-import type { Signer } from '../../core/signing/signer.js';
-import { bytesIn, charsets } from './charsets.js';
-import {
-  encodedBy,
-  encodingWords,
-  type LibraryEncoder,
-  libraryEncoders,
-} from './library-encoders.js';
+import { encodingWords } from './library-encoders.js';
 import { swapsOf, withModifier, withSeparator, withValueAt } from './recipe-changes.js';
 import {
-  type OtherInputs,
-  type ReceivedSignature,
-  type Suspect,
-  type SuspectRow,
-  suspects,
-} from './suspect.js';
+  charsetSuspects,
+  encodedByLibraries,
+  encodedTwice,
+  writtenOtherwise,
+} from './signer-suspects.js';
+import { type OtherInputs, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 import {
   joiners,
   joinWords,
@@ -48,7 +39,10 @@ export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, re
   preset: name,
 }));
 
-/** Mistakes in the rule itself: each is another recipe. A module has none but the other recipes. */
+/**
+ * Mistakes in the rule itself: each is another recipe, or one that no recipe describes. A module has
+ * none but the other recipes.
+ */
 export function recipeSuspects({ recipe, request, otherRecipes }: ReceivedSignature): Suspect[] {
   const others = otherRecipes.flatMap(({ name, value, ...preset }) =>
     suspectsByRecipe(
@@ -66,24 +60,6 @@ export function recipeSuspects({ recipe, request, otherRecipes }: ReceivedSignat
     ...blockVariants(recipe, request),
     ...others,
   ];
-}
-
-/** The right text, digested as bytes of another charset. */
-function charsetSuspects(recipe: Recipe): Suspect[] {
-  const parts = partsOf(recipe);
-  return charsets.flatMap((charset) =>
-    suspects(
-      'charset',
-      'Make the bytes of the text, and its percent-encoding, in UTF-8: ' +
-        'name the charset there, such as getBytes(UTF_8).',
-      [
-        [
-          `with the text as bytes of ${charset.name} in place of UTF-8`,
-          { signer: signerOf(parts, (message) => bytesIn(charset, message)) },
-        ],
-      ],
-    ),
-  );
 }
 
 /** Mistakes in one field of the recipe, or in a few that belong together. */
@@ -171,19 +147,13 @@ function encodingVariants(recipe: Recipe): Suspect[] {
       withModifier(recipe, encoding, 'params'),
     ],
   ]);
-  const byLibraries = libraryEncoders.map(
-    (encoder): SuspectRow => [
-      `with names and values ${encoder.how}`,
-      { signer: signerWriting(recipe, encodingWriter(params, encoder)) },
-    ],
-  );
   return [
     ...suspectsByRecipe('encoding', advice, [
       ...usualEncodings,
       ...encodedWholes,
       ['with nothing encoded', unencoded(recipe)],
     ]),
-    ...suspects('encoding', advice, [...byLibraries, ...encodedTwice(recipe)]),
+    ...suspects('encoding', advice, [...encodedByLibraries(recipe), ...encodedTwice(recipe)]),
   ];
 }
 
@@ -374,68 +344,6 @@ export const orderWords: Readonly<Record<Order, string>> = {
 function describeOrder(order: ParamsRule['order']): string {
   if (typeof order === 'string') return orderWords[order];
   return `${order.join(', ')}, and no others`;
-}
-
-/** A signer that writes the parameters as no recipe says. */
-function signerWriting(recipe: Recipe, write: ParamsFormat['write']): Signer {
-  const parts = partsOf(recipe);
-  return signerOf({ ...parts, params: { ...parts.params, write } });
-}
-
-function encodingWriter(params: ParamsRule, encoder: LibraryEncoder): ParamsFormat['write'] {
-  return compileParams(params, 'params', (text) => encodedBy(encoder, text)).write;
-}
-
-/** Where a rule encodes the parameters once more, a signer calls the same function there, too. */
-function encodedTwice(recipe: Recipe): SuspectRow[] {
-  const { params } = recipe;
-  const again = new RegExp(`(\\$(?:params|\\{params\\}))\\.${params.encode}\\b`);
-  if (!recipe.message.some((entry) => again.test(entry))) return [];
-  const once = { ...recipe, message: recipe.message.map((entry) => entry.replace(again, '$1')) };
-  const all = textEncodings.map((like) => ({ how: encodingWords[like], like, writes: {} }));
-  return [...all, ...libraryEncoders].map((encoder) => {
-    const write = encodingWriter(params, encoder);
-    const apply = (text: string) => encodedBy(encoder, text);
-    const signer = signerWriting(once, (signed, renderer) =>
-      renderer.change(write(signed, renderer), { apply, local: true }),
-    );
-    return [`with names and values, and then all of them, ${encoder.how}`, { signer }];
-  });
-}
-
-/** The names alone, another sorting, and a separator too many: no recipe says these. */
-function writtenOtherwise(recipe: Recipe): SuspectRow[] {
-  const { params } = recipe;
-  const { write } = compileParams(params);
-  const encode = encoders[params.encode];
-  const namesBy = (separator: string) =>
-    signerWriting(recipe, (signed, renderer) =>
-      renderer.showable(signed.map(([name]) => encode(name)).join(separator)),
-    );
-  const trailing = signerWriting(
-    recipe,
-    (signed, renderer) => write(signed, renderer) + renderer.showable(params.pairSep),
-  );
-  const byLowerName = signerWriting(recipe, (signed, renderer) => {
-    const named = signed.map((param) => ({ lowerName: param[0].toLowerCase(), param }));
-    const sorted = named.toSorted((a, b) => byCodeUnit(a.lowerName, b.lowerName));
-    return write(
-      sorted.map(({ param }) => param),
-      renderer,
-    );
-  });
-  const behind = JSON.stringify(params.pairSep);
-  return [
-    ['with the parameters sorted by name, upper and lower case alike', { signer: byLowerName }],
-    ['with the names alone', { signer: namesBy('') }],
-    ['with the names alone, and what is between them', { signer: namesBy(params.pairSep) }],
-    [`with ${behind} behind the last pair, too`, { signer: trailing }],
-  ];
-}
-
-function byCodeUnit(a: string, b: string): number {
-  if (a < b) return -1;
-  return Number(a > b);
 }
 
 const placeWords: Readonly<Record<ParamsPlace, string>> = {
