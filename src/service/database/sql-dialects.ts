@@ -10,7 +10,7 @@
  * | `unixepoch()` | as it is | `CAST(EXTRACT(EPOCH FROM now()) AS BIGINT)` |
  * | `WITHOUT ROWID` | as it is | left out |
  *
- * Two texts for each database would be a copy of nearly every statement, equal but for these words.
+ * A text for each database would be a copy of every statement, equal but for these words.
  * What only one of them can do at all, such as several changes in one statement, has a statement of
  * its own, which is run on that database alone.
  */
