@@ -57,78 +57,141 @@ export interface CheckedFile {
  * the answer is no
  */
 export async function checkRows(run: BulkRun, files: RefusedFiles): Promise<CheckedFile> {
-  const { context, io, options, operation, settings, source } = run;
+  const { io, options, source } = run;
   const { name, size, share } = source.input;
   if (size === 0) throw new InvalidInputError(`${quoteName(name)} is empty`);
-  const record = new RefusedRows(operation, files, source);
-  const isListed = files.results !== null || files.failed !== null;
-  let rows = 0;
-  let faultCount = 0;
-  let first: InvalidInputError | undefined;
-  const faults: string[] = [];
-  const sample: SampleRow[] = [];
-  const doubts = new ColumnDoubts(operation, options.types);
-  const repeats = new Repeats();
-  const invalid = () => `${formatRows(faultCount)} of ${quoteName(name)} cannot be sent`;
-  const refused = (message: string, noneLeft: boolean) =>
-    refusal(run, { message, first, failed: files.failed?.path ?? null, noneLeft });
-  const checkRow = (row: FileRow) => {
-    try {
-      const fields = row.fields();
-      doubts.add(row.line, fields);
-      const { request, user } = operation.prepare(fields);
-      repeats.add(row.line, user ?? request.parameters.get('code') ?? '');
-      if (sample.length < sampleSize) sample.push({ line: row.line, request });
-    } catch (error) {
-      if (!(error instanceof InvalidInputError)) throw error;
-      faultCount += 1;
-      first ??= error;
-      record.add(row, error);
-      if (faultCount <= shownFaults) faults.push(`line ${row.line}: ${error.message}`);
-      if (faultCount === maxFaults && !isListed)
-        throw refused(`at least ${invalid()}`, options.dryRun === true);
-    }
-  };
-  const checkBatch = (batch: readonly FileRow[]) => {
-    context.signal.throwIfAborted();
-    batch.forEach(checkRow);
-    rows += batch.length;
-  };
-  const progressNow = () => ({ doing: 'checking', rows, share: share(), total: null });
-  const check = async () => {
+  const check = new RowCheck(run, files);
+  const progressNow = () => ({ doing: 'checking', rows: check.rows, share: share(), total: null });
+  const checked = await withProgress(io, options, progressNow, () => check.read()).finally(() =>
+    printFaults(run, check),
+  );
+  if (options.preflight && check.rows === 0 && options.part === undefined) throw noRows(name);
+  if (check.faultCount > 0) {
+    await reportRefused(run, check, files);
+    throw check.refusal();
+  }
+  const keys = await askAboutRows(run, check);
+  return { ...checked, rows: options.preflight ? check.rows : null, keys, sample: check.sample };
+}
+
+/** Checks the rows of a file, and writes those that cannot be sent to files. */
+class RowCheck {
+  readonly #run: BulkRun;
+  readonly #files: RefusedFiles;
+  readonly #refusedRows: RefusedRows;
+  /** The error of the first row that cannot be sent. */
+  #first: InvalidInputError | undefined;
+  readonly doubts: ColumnDoubts;
+  readonly repeats = new Repeats();
+  /** The requests of the first rows. */
+  readonly sample: SampleRow[] = [];
+  /** Number of rows. */
+  rows = 0;
+  /** Number of rows that cannot be sent. */
+  faultCount = 0;
+  /** Why the first ones cannot be sent. */
+  readonly faults: string[] = [];
+
+  constructor(run: BulkRun, files: RefusedFiles) {
+    this.#run = run;
+    this.#files = files;
+    this.#refusedRows = new RefusedRows(run.operation, files, run.source);
+    this.doubts = new ColumnDoubts(run.operation, run.options.types);
+  }
+
+  /**
+   * Reads the file, and checks its rows unless `--no-preflight` is given.
+   *
+   * @throws InvalidInputError for a file that cannot be read, and after `maxFaults` rows that cannot
+   * be sent if no file lists them
+   */
+  async read(): Promise<Pick<CheckedFile, 'digest' | 'hash'>> {
+    const { context, options, source } = this.#run;
+    const checkBatch = (batch: readonly FileRow[]) => {
+      context.signal.throwIfAborted();
+      for (const row of batch) this.#add(row);
+      this.rows += batch.length;
+    };
     try {
       const checked = await preflight(source, options.preflight ? checkBatch : null);
-      record.finish();
+      this.#refusedRows.finish();
       return checked;
     } finally {
-      record.close();
+      this.#refusedRows.close();
     }
-  };
-  const checked = await withProgress(io, options, progressNow, check).finally(async () => {
-    for (const fault of faults) await printMessage(io, fault);
-    const more = faultCount - faults.length;
-    if (more > 0) await printMessage(io, `and ${formatRows(more)} more`);
-  });
-  if (options.preflight && rows === 0 && options.part === undefined) throw noRows(name);
-  const doubtfulTexts = [...runDoubts(run), ...doubts.texts(settings.key_prefix)];
-  if (faultCount > 0) {
-    // The command that sends the others checks nothing, and asks nothing.
-    await warnOfDoubts(io, doubtfulTexts);
-    for (const path of pathsOf(files))
-      await printMessage(io, `${formatRows(faultCount)} written to ${path}`);
-    throw refused(invalid(), options.dryRun === true || faultCount === rows);
   }
-  const keys = operation.userInfoKeys(doubts.names);
+
+  #add(row: FileRow): void {
+    const { operation } = this.#run;
+    try {
+      const fields = row.fields();
+      this.doubts.add(row.line, fields);
+      const { request, user } = operation.prepare(fields);
+      this.repeats.add(row.line, user ?? request.parameters.get('code') ?? '');
+      if (this.sample.length < sampleSize) this.sample.push({ line: row.line, request });
+    } catch (error) {
+      if (!(error instanceof InvalidInputError)) throw error;
+      this.#addFault(row, error);
+    }
+  }
+
+  #addFault(row: FileRow, error: InvalidInputError): void {
+    this.faultCount += 1;
+    this.#first ??= error;
+    this.#refusedRows.add(row, error);
+    if (this.faultCount <= shownFaults) this.faults.push(`line ${row.line}: ${error.message}`);
+    const isListed = this.#files.results !== null || this.#files.failed !== null;
+    if (this.faultCount === maxFaults && !isListed)
+      throw this.#refusal('at least ', this.#run.options.dryRun === true);
+  }
+
+  /** The error of the rows that cannot be sent. */
+  refusal(): Error {
+    const { dryRun = false } = this.#run.options;
+    return this.#refusal('', dryRun || this.faultCount === this.rows);
+  }
+
+  #refusal(atLeast: string, noneLeft: boolean): Error {
+    const { name } = this.#run.source.input;
+    const message = `${atLeast}${formatRows(this.faultCount)} of ${quoteName(name)} cannot be sent`;
+    const failed = this.#files.failed?.path ?? null;
+    return refusal(this.#run, { message, first: this.#first, failed, noneLeft });
+  }
+}
+
+async function printFaults({ io }: BulkRun, { faults, faultCount }: RowCheck): Promise<void> {
+  for (const fault of faults) await printMessage(io, fault);
+  const more = faultCount - faults.length;
+  if (more > 0) await printMessage(io, `and ${formatRows(more)} more`);
+}
+
+/** Says where the rows are that cannot be sent. */
+async function reportRefused(run: BulkRun, check: RowCheck, files: RefusedFiles): Promise<void> {
+  // The command that sends the others checks nothing, and asks nothing.
+  await warnOfDoubts(run.io, doubtsOf(run, check));
+  for (const path of pathsOf(files))
+    await printMessage(run.io, `${formatRows(check.faultCount)} written to ${path}`);
+}
+
+/**
+ * Warns of rows that can be sent but may not be meant, asks about doubts, and returns the keys that
+ * the rows would write.
+ *
+ * @throws InvalidInputError if the answer is no
+ */
+async function askAboutRows(run: BulkRun, check: RowCheck): Promise<readonly string[]> {
+  const { context, io, options, operation, settings } = run;
+  const keys = operation.userInfoKeys(check.doubts.names);
   await warnOfKeys(io, keys, settings.key_prefix);
-  const repeated = repeats.warning(operation.endpoint.writes);
+  const repeated = check.repeats.warning(operation.endpoint.writes);
   if (repeated !== null) await warn(io, repeated);
-  await confirmDoubts(
-    context,
-    doubtfulTexts,
-    'Send the rows as they are?',
-    options.yes === true || options.dryRun === true,
-  );
-  return { ...checked, rows: options.preflight ? rows : null, keys, sample };
+  const isAnswered = options.yes === true || options.dryRun === true;
+  await confirmDoubts(context, doubtsOf(run, check), 'Send the rows as they are?', isAnswered);
+  return keys;
+}
+
+function doubtsOf(run: BulkRun, { doubts }: RowCheck): DoubtfulText[] {
+  return [...runDoubts(run), ...doubts.texts(run.settings.key_prefix)];
 }
 
 /** The doubts about what all rows of a run have in common. */

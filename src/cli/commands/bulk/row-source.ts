@@ -50,50 +50,71 @@ export async function openRows(
   options: RowOptions,
   columns: ColumnRules,
 ): Promise<OpenedRows> {
-  const { part } = options;
   const name = file.replace(/\.gz$/i, '');
   const format = options.format ?? formatOf(name);
   const encoding = findEncoding(options.encoding ?? defaultEncoding);
-  const notes = new Set<string>();
-  // A file is read twice, and each note is printed once. A broken stderr ends the command elsewhere.
-  const note = (text: string) => {
-    if (!notes.has(text)) printMessage(io, text).catch(() => {});
-    notes.add(text);
+  let isPlainUtf8 = encoding === defaultEncoding;
+  const onMark = () => {
+    isPlainUtf8 = false;
   };
   let emptyRows = 0;
   const countEmpty = (rows: number) => {
     emptyRows = Math.max(emptyRows, rows);
   };
-  let parse: RowSource['parse'] = (blocks) => parseNdjson(refuseArray(blocks, file), note);
-  let identity: OpenedRows['identity'] = { format, encoding };
-  if (format === 'ndjson') {
-    refuseForNdjson(options);
-  } else {
-    const csv = { ...csvOptions(options, name, columns), note, countEmpty };
-    parse = (blocks) => parseCsv(refuseArray(blocks, file), csv);
-    identity = {
-      ...identity,
-      delimiter: csv.delimiter,
-      'handling of empty cells': csv.empty,
-      types: [...csv.types].join(' '),
-    };
-  }
-  if (part !== undefined) {
-    const parseAll = parse;
-    parse = (blocks) => rowsOfPart(parseAll(blocks), columns.required, part);
-    identity = { ...identity, part: formatPart(part) };
-  }
-  let isPlainUtf8 = encoding === defaultEncoding;
-  const onMark = () => {
-    isPlainUtf8 = false;
-  };
+  const note = printOnce(io);
+  const rows =
+    format === 'ndjson'
+      ? ndjsonRows(options, note)
+      : csvRows({ ...csvOptions(options, name, columns), note, countEmpty });
+  const { parse, identity } = partOf(rows, columns, options.part);
   return {
     input: await openInputOf(io, file, format),
     text: { encoding, onMark },
-    parse,
-    identity,
+    parse: (blocks) => parse(refuseArray(blocks, file)),
+    identity: { format, encoding, ...identity },
     emptyRows: () => emptyRows,
     isPlainUtf8: () => isPlainUtf8,
+  };
+}
+
+/** Prints each message once: a file is read twice. A broken stderr ends the command elsewhere. */
+function printOnce(io: Io): (message: string) => void {
+  const printed = new Set<string>();
+  return (message) => {
+    if (!printed.has(message)) printMessage(io, message).catch(() => {});
+    printed.add(message);
+  };
+}
+
+/** How rows are parsed, and what of it must be the same when the run is resumed. */
+type ParsedRows = Pick<OpenedRows, 'parse' | 'identity'>;
+
+function ndjsonRows(options: RowOptions, note: (message: string) => void): ParsedRows {
+  refuseForNdjson(options);
+  return { parse: (blocks) => parseNdjson(blocks, note), identity: {} };
+}
+
+function csvRows(csv: CsvOptions): ParsedRows {
+  return {
+    parse: (blocks) => parseCsv(blocks, csv),
+    identity: {
+      delimiter: csv.delimiter,
+      'handling of empty cells': csv.empty,
+      types: [...csv.types].join(' '),
+    },
+  };
+}
+
+/** The rows of a part of the input. */
+function partOf(
+  { parse, identity }: ParsedRows,
+  { required }: ColumnRules,
+  part: RowOptions['part'],
+): ParsedRows {
+  if (part === undefined) return { parse, identity };
+  return {
+    parse: (blocks) => rowsOfPart(parse(blocks), required, part),
+    identity: { ...identity, part: formatPart(part) },
   };
 }
 

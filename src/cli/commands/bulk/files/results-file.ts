@@ -23,31 +23,42 @@ export async function readResults(
   if (resultsAtEnd !== null && !isSame(results.contents(recorded, end), resultsAtEnd)) return null;
   if (resultsAtEnd !== null && !needsRows) return recorded;
   let kept = noContents;
-  let isBehindUnknown = false;
+  let hasUnknown = false;
   for await (const { bytes } of linesIn(results.read(0, end))) {
     const text = bytes.toString();
     if (isTornResult(text)) break;
     const result = parseResult(text);
-    if (result === null) return null;
+    if (result === null || !isOfRun(result, state, usesUpCode)) return null;
     const { line, outcome } = result;
-    const reason = outcome === 'ok' ? '' : reasonOf(text);
-    const isSent =
-      !usesUpCode || outcome === 'invalid' || state.sent.has(line) || state.unknown.has(line);
-    if (state.settled.has(line) || !isSent) return null;
+    if (outcome === 'unknown') {
+      hasUnknown = true;
+      continue;
+    }
     // The lines of rows with an unknown outcome are the last ones, and are written anew.
-    if (outcome !== 'unknown' && isBehindUnknown) return null;
-    isBehindUnknown = outcome === 'unknown';
-    if (isBehindUnknown) continue;
-    state.settle(line, outcome, reason);
+    if (hasUnknown) return null;
+    state.settle(line, outcome, outcome === 'ok' ? '' : reasonOf(text));
     kept = { size: kept.size + bytes.length, crc: crc32(bytes, kept.crc) };
   }
   return kept;
 }
 
+/** The outcome of the row at a line of the input. */
+interface Result {
+  readonly line: number;
+  readonly outcome: Outcome;
+}
+
+/** Whether the state of a run allows it to have written this result. */
+function isOfRun({ line, outcome }: Result, state: RunState, usesUpCode: boolean): boolean {
+  if (state.settled.has(line)) return false;
+  if (!usesUpCode || outcome === 'invalid') return true;
+  return state.sent.has(line) || state.unknown.has(line);
+}
+
 const resultStart = '{"line":';
 
 /** A results line as a run writes it. */
-function parseResult(text: string): { readonly line: number; readonly outcome: Outcome } | null {
+function parseResult(text: string): Result | null {
   if (!text.startsWith(resultStart) || !text.endsWith('}\n')) return null;
   try {
     const { line, outcome } = JSON.parse(text);

@@ -196,27 +196,41 @@ export class RunFiles {
    */
   async #requireResults(): Promise<void> {
     const state = this.#earlier?.state;
-    const isResumed = this.#start === 'resume' && state !== undefined;
-    // `open` says that the journal is of another run.
-    if (isResumed && !this.#isOfResults) return;
-    if (!isResumed && this.#results === null) return;
-    const name = quoteName(this.#paths.results);
+    if (this.#start === 'resume' && state !== undefined) return this.#requireResumable(state);
+    if (this.#results === null) return;
     if (state === undefined || !this.#isOfResults) {
       throw new InvalidInputError(
-        `${name} already exists, and no journal says that this run wrote it`,
+        `${quoteName(this.#paths.results)} already exists, and no journal says that this run wrote it`,
         { hint: 'Name another file with --results, or move it away.' },
       );
     }
-    if (this.#results === null) {
-      if (state.results.size === 0) return;
-      const hint = 'Put the file back. To send every row again:';
-      throw new RunInputError(`the results of the run, ${name}, are missing`, hint, '--restart');
-    }
+    await this.#keepResults(this.#results, state);
+  }
+
+  /** @throws InvalidInputError if the results of a run that is resumed are missing, or changed */
+  async #requireResumable(state: RunState): Promise<void> {
+    // `open` says that the journal is of another run.
+    if (!this.#isOfResults) return;
+    if (this.#results !== null) return this.#keepResults(this.#results, state);
+    if (state.results.size === 0) return;
+    throw new RunInputError(
+      `the results of the run, ${quoteName(this.#paths.results)}, are missing`,
+      'Put the file back. To send every row again:',
+      '--restart',
+    );
+  }
+
+  /** @throws InvalidInputError if the results are not what the journal says that the run wrote */
+  async #keepResults(results: AppendFile, state: RunState): Promise<void> {
     const usesUpCode = this.#usesUpCode;
-    const kept = await readResults(this.#results, state, { usesUpCode, needsRows: isResumed });
+    const needsRows = this.#start === 'resume';
+    const kept = await readResults(results, state, { usesUpCode, needsRows });
     if (kept === null) {
-      const written = `what ${this.#journalName} says that the run wrote`;
-      throw new InvalidInputError(`${name} is not ${written}`, { hint: restoreHint(usesUpCode) });
+      const name = quoteName(this.#paths.results);
+      throw new InvalidInputError(
+        `${name} is not what ${this.#journalName} says that the run wrote`,
+        { hint: restoreHint(usesUpCode) },
+      );
     }
     this.#keptResults = kept;
   }
