@@ -54,52 +54,21 @@ export const declareSignVerify = command({
   action: verify,
 });
 
-async function verify(
-  { context, io, options, isTable, print }: Invocation<VerifyOptions>,
-  request?: string,
-): Promise<void> {
+async function verify(invocation: Invocation<VerifyOptions>, request?: string): Promise<void> {
+  const { context, io, options, isTable, print } = invocation;
+  refuseTwoInputs(options, request);
   const { signing, from } = await selectRule(context, options);
   const [sample] = await readSignedInputs(context, request, options);
-  if (options.theirs === '-' && (request ?? options.sample) === '-') {
-    throw new InvalidInputError('the request and --theirs cannot both come from standard input', {
-      hint: 'Put one of them into a file: --sample <file>, or --theirs @<file>.',
-    });
-  }
   const theirs = await readTheirs(context, options.theirs);
   const rule = brokenRule(sample);
   if (rule !== null)
     await warn(io, `the service refuses this request whatever its signature: ${rule}`);
-  const signatures = signaturesOf(signing, sample);
-  const received = receivedSignatures(
-    sample,
-    signatures.map(({ name }) => name),
-    theirs !== null,
-  );
-  const secret = await selectSecret(context, options, sample.secret);
-  const others = await otherInputs(context, sample);
-  const hidden = missingForm(sample);
-  const verdicts = new Map<string, Verification | null>();
-  const signed = signatures.map((signature) => ({ ...signature, ...others, secret }));
-  for (const { name, ...inputs } of signed) {
-    const digest = received.get(name);
-    if (digest === undefined) continue;
-    if (hidden !== null && readsForm(inputs.recipe)) {
-      const isRight =
-        digest !== null && inputs.signer.sign(inputs.request, secret).digest === digest;
-      if (!isRight) throw withoutForm(name, hidden);
-    }
-    if (digest === null) {
-      verdicts.set(name, null);
-      continue;
-    }
-    const steps = verification({ ...inputs, received: digest });
-    verdicts.set(name, await inTurns(steps, context.signal));
-  }
+  const signatures = await signedInputs(invocation, signing, sample);
   const report: VerifyReport = {
     profile: options.profile,
     rule: from,
-    verdicts,
-    comparison: theirs === null ? null : compareTheirs(signed, theirs),
+    verdicts: await verdictsOf(context, sample, signatures, theirs !== null),
+    comparison: theirs === null ? null : compareTheirs(signatures, theirs),
   };
   await print(isTable ? showReport(report) : reportRecord(report));
   const fault = faultOf(report);
@@ -111,6 +80,62 @@ async function verify(
         'Find that from a request that the platform accepted: userinfo sign solve',
     );
   }
+}
+
+/** @throws InvalidInputError if both texts are to be read from standard input */
+function refuseTwoInputs({ theirs, sample }: VerifyOptions, request: string | undefined): void {
+  if (theirs !== '-' || (request ?? sample) !== '-') return;
+  throw new InvalidInputError('the request and --theirs cannot both come from standard input', {
+    hint: 'Put one of them into a file: --sample <file>, or --theirs @<file>.',
+  });
+}
+
+/** A signature to check: what it signs by the rule, and what else it may have been signed with. */
+type SignedInputs = ReturnType<typeof signaturesOf>[number] &
+  OtherInputs & { readonly secret: Secret };
+
+async function signedInputs(
+  { context, options }: Invocation<VerifyOptions>,
+  signing: Parameters<typeof signaturesOf>[0],
+  sample: Sample,
+): Promise<SignedInputs[]> {
+  const secret = await selectSecret(context, options, sample.secret);
+  const others = await otherInputs(context, sample);
+  return signaturesOf(signing, sample).map((signature) => ({ ...signature, ...others, secret }));
+}
+
+/**
+ * Whether each signature of a request is right, and if not, why; null for one that it lacks.
+ *
+ * @throws InvalidInputError for a request without a signature, unless it `canBeUnsigned`;
+ * CheckFailedError for a signature over a form that the text of the request lacks
+ */
+async function verdictsOf(
+  { signal }: CliContext,
+  sample: Sample,
+  signatures: readonly SignedInputs[],
+  canBeUnsigned: boolean,
+): Promise<VerifyReport['verdicts']> {
+  const names = signatures.map(({ name }) => name);
+  const received = receivedSignatures(sample, names, canBeUnsigned);
+  const hidden = missingForm(sample);
+  const verdicts = new Map<string, Verification | null>();
+  for (const { name, ...inputs } of signatures) {
+    const digest = received.get(name);
+    if (digest === undefined) continue;
+    if (hidden !== null && readsForm(inputs.recipe) && !isRight(inputs, digest))
+      throw withoutForm(name, hidden);
+    if (digest === null) verdicts.set(name, null);
+    else verdicts.set(name, await inTurns(verification({ ...inputs, received: digest }), signal));
+  }
+  return verdicts;
+}
+
+function isRight(
+  { signer, request, secret }: Omit<SignedInputs, 'name'>,
+  digest: string | null,
+): boolean {
+  return digest !== null && signer.sign(request, secret).digest === digest;
 }
 
 function withoutForm(name: string, hint: string): CheckFailedError {
