@@ -141,7 +141,7 @@ function whyUnseen(
 ): string {
   const [first] = ofOperation;
   if (stopped !== null) return `not seen: ${stopWords[stopped]}`;
-  if (first === undefined && refusals.sign === null) return 'not asked: nothing was seen of a read';
+  if (first === undefined && refusals.sign === null) return 'not asked: the read showed nothing';
   if (first === undefined) return 'not asked';
   if (carriedOut !== null) return 'not seen: the platform accepts a wrong signature';
   return `not seen: ${words[operation].unseen}, ${describeReply(first.reply)}`;

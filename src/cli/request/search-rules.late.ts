@@ -14,7 +14,7 @@ import { withProgress } from '../output/progress.js';
 export function searchRules(
   { io, signal }: CliContext,
   samples: readonly SecretSample[],
-  told: Pick<FindPairOptions, 'known' | 'partial'>,
+  rules: Pick<FindPairOptions, 'known' | 'partial'>,
 ): Promise<FoundPair> {
   let tried = 0;
   const onProgress = (count: number) => {
@@ -32,6 +32,6 @@ export function searchRules(
     total: null,
   });
   return withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, () =>
-    findBoth(samples, { ...told, pause, onProgress }),
+    findBoth(samples, { ...rules, pause, onProgress }),
   );
 }

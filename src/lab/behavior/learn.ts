@@ -68,7 +68,7 @@ export function learn(evidence: Evidence): Learned {
     ...findWindows(evidence),
     replay: findReplay(evidence, refusals),
     code_uses: findUses(evidence),
-    code_ttl_seconds: unsettled('it would take waiting'),
+    code_ttl_seconds: unsettled('finding out would mean waiting for a code to expire'),
     unknown_user: unsettled('asking could create a user'),
     passback_union_id: findPassbackId(evidence),
     chat_prefix: findPrefix(evidence),
@@ -143,7 +143,7 @@ function findCodes(
   const codes = new Set(clear.map(({ code }) => code)).size;
   const detail = `${meanings} meanings, ${codes} codes`;
   if (leftOut.length === 0) return settled(table, detail);
-  return settled(table, `${detail}; left out, as no file can say them: ${leftOut.join(', ')}`);
+  return settled(table, `${detail}; a platform file cannot express ${leftOut.join(', ')}`);
 }
 
 const emptyKinds = { object: '{}', list: '[]', null: 'null', omit: 'left out' } as const;
@@ -269,7 +269,7 @@ function findWindows(
   ) {
     const seconds = Math.abs(back - forth) / 2;
     const clock = unsettled(
-      `${back} s back, ${forth} s ahead: or its clock is wrong by ${seconds} s`,
+      `${back} s back, ${forth} s ahead: the clock of the platform may be wrong by ${seconds} s`,
     );
     return { clock_window_seconds: clock, clock_ahead_seconds: clock };
   }
@@ -283,7 +283,7 @@ function findWindows(
 function unlessClock(limit: Finding<number | 'unlimited'>): Finding<number | 'unlimited'> {
   const { value } = limit;
   if (typeof value !== 'number' || value === 0 || isUsualWindow(value, 0)) return limit;
-  return unsettled(`${value} s, not the same in both directions: or its clock is wrong`);
+  return unsettled(`${value} s in this direction only: the clock of the platform may be wrong`);
 }
 
 function isUsualWindow(value: number, error: number): boolean {
@@ -297,14 +297,15 @@ function findLimit(
 ): Finding<number | 'unlimited'> {
   const late = evidence.issued.get(name) ?? null;
   if (isCarriedOut(late)) return settled('unlimited', 'an hour was accepted');
-  if (late !== null) return unsettled('looked at after the code: it would take many codes');
+  if (late !== null)
+    return unsettled('looked at after the code: finding out would take many codes');
   if (saysTheSame(evidence.faulty.get(name), evidence.control)) return unsettled(whyLate(evidence));
   if (limit === null || limit === undefined) return unsettled(notAsked);
   const doubt = doubtOfClock(evidence, name);
   if (doubt !== null) return unsettled(doubt);
   const { accepted, refused } = limit;
   if (accepted > maxClockWindowSeconds)
-    return unsettled(`more than ${maxClockWindowSeconds} s, which no file can say`);
+    return unsettled(`more than ${maxClockWindowSeconds} s, which a platform file cannot express`);
   const usual = usualWindows.filter((seconds) => seconds >= accepted && seconds <= refused);
   if (usual.length === 1 && usual[0] !== undefined)
     return settled(usual[0], `${usual[0]} s, to about a second`);

@@ -19,7 +19,7 @@ import type { Meaning } from './requests.js';
 export interface LearnedCodes {
   /** `null` if they are those of this project. */
   readonly table: PlatformResultCodes | null;
-  /** Codes that no platform file can say. */
+  /** Codes that a platform file cannot express. */
   readonly leftOut: readonly number[];
 }
 

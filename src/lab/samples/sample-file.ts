@@ -77,7 +77,7 @@ function readSampleFile(text: string): Sample {
 function membersOf(text: string): Record<string, unknown> {
   const members = new Map<string, unknown>();
   for (const { key: name, value } of membersIn(text)) {
-    if (members.has(name)) throw new SampleError(`sample.${name}: stands there twice`);
+    if (members.has(name)) throw new SampleError(`sample.${name}: appears twice`);
     members.set(name, memberValue(name, value));
   }
   return Object.fromEntries(members);

@@ -67,9 +67,9 @@ export function alikeLength(a: string, b: string): number {
 function otherSecretCause(length: number, secret: Secret): string {
   const ours = secret.reveal().length;
   if (length === ours) {
-    return `Another secret than ours, of the same length (${ours} characters).`;
+    return `A different secret of the same length (${ours} characters).`;
   }
-  return `Another secret than ours: theirs has ${length} characters, ours ${ours}.`;
+  return `A different secret: theirs has ${length} characters, ours ${ours}.`;
 }
 
 function firstDifference<T extends string | Buffer>(a: T, b: T): number {
@@ -149,7 +149,7 @@ function findCauses(signed: SignedRequest, ours: string, theirs: string): string
 function stretchCause(ours: string, theirs: string): string[] {
   if (ours.length < theirs.length) {
     const added = stretchIn(theirs, ours);
-    return added === null ? [] : [`Theirs has also ${JSON.stringify(added)}.`];
+    return added === null ? [] : [`Theirs also has ${JSON.stringify(added)}.`];
   }
   const missing = stretchIn(ours, theirs);
   return missing === null ? [] : [`Theirs leaves out ${JSON.stringify(missing)}.`];
@@ -178,7 +178,7 @@ function pairCauses(ours: string, theirs: string, { pairSep, kvSep }: ParamsRule
   if (ourNames.length < 2 || onlyOurs.length === ourNames.length) return [];
   const causes: string[] = [];
   if (onlyOurs.length > 0) causes.push(`Theirs leaves out ${onlyOurs.join(', ')}.`);
-  if (onlyTheirs.length > 0) causes.push(`Theirs has also ${onlyTheirs.join(', ')}.`);
+  if (onlyTheirs.length > 0) causes.push(`Theirs also has ${onlyTheirs.join(', ')}.`);
   return causes;
 }
 

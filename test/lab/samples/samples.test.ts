@@ -490,7 +490,7 @@ describe('a sample file', () => {
   it.each([
     ['{"parms":{}}', 'sample.parms: unknown field'],
     ['{"params":[["a"]]}', 'sample.params[0]: must be [name, value]'],
-    ['{"url":"a","url":"b"}', 'sample.url: stands there twice'],
+    ['{"url":"a","url":"b"}', 'sample.url: appears twice'],
     ['{"secret":"s3cret"', 'the text is not valid JSON'],
   ])('%s is refused: %s', (json, problem) => {
     expect(() => readSample(json)).toThrow(problem);

@@ -813,8 +813,8 @@ describe("the operator's text to sign", () => {
       ours.replace('a=1&', '').replace('&z=2', ''),
       'Theirs leaves out a, z.',
     ],
-    ['with a parameter more', ours.replace('&name', '&c=3&name'), 'Theirs has also c.'],
-    ['with a space at the end', `${ours} `, 'Theirs has also " ".'],
+    ['with a parameter more', ours.replace('&name', '&c=3&name'), 'Theirs also has c.'],
+    ['with a space at the end', `${ours} `, 'Theirs also has " ".'],
     ['with another secret', ours.replace('<secret>', 'f00ba4'), 'theirs has 6 characters, ours 21'],
     [
       'with another secret as long',
@@ -831,14 +831,14 @@ describe("the operator's text to sign", () => {
       message: ['$params'],
       steps: ['hmac-md5'],
     });
-    expect(compare('1x y张三xy17000000002', none)?.causes).toEqual(['Theirs has also "xy".']);
+    expect(compare('1x y张三xy17000000002', none)?.causes).toEqual(['Theirs also has "xy".']);
     expect(compare('1xy张三17000000002', none)?.causes).toEqual(['Theirs leaves out " ".']);
   });
 
   it('has another secret twice, which repeats what is before it', () => {
     const twice = completeRecipe({ message: ['1', '$secret', '1', '$secret'], steps: ['md5'] });
     expect(compare('11x111x1', twice)?.causes).toEqual([
-      'Another secret than ours: theirs has 3 characters, ours 21.',
+      'A different secret: theirs has 3 characters, ours 21.',
     ]);
   });
 

@@ -174,7 +174,7 @@ async function saveFound(
       throw refusal(save, describeSystemError(error));
     }
     const command = `userinfo serve --platform ${quoteWhereNeeded(save)}`;
-    await printMessage(io, `saved in ${quoteName(save)}: "${command}" answers so`);
+    await printMessage(io, `saved in ${quoteName(save)}: "${command}" answers in the same way`);
   }
   if (!saveProfile || profile === null) return;
   await context.profiles.change((list) => updateProfile(list, profile, { platform }));

@@ -88,7 +88,7 @@ it('learns by refused reads alone, and says what it cannot know', async () => {
     scopes: 'not refused before the code is looked up: needs --code',
     replay: 'not refused before the code is looked up: needs --union-id',
     code_uses: 'needs --code',
-    code_ttl_seconds: 'it would take waiting',
+    code_ttl_seconds: 'finding out would mean waiting for a code to expire',
     unknown_user: 'asking could create a user',
     passback_union_id: 'needs --union-id',
     chat_prefix: 'needs --code',
@@ -135,7 +135,7 @@ it('describes the platform rightly with a test user, in a file and in the profil
   ];
   const done = await machine.run(args, { env, stdin: 'fresh-code-1\r\n\nfresh-code-2 \n' });
   expect(done.status, done.stderr).toBe(0);
-  expect(done.stderr).toContain('"userinfo serve --platform learned.json" answers so');
+  expect(done.stderr).toContain('"userinfo serve --platform learned.json" answers in the same way');
   const learned = JSON.parse(readFileSync(join(machine.folder, 'learned.json'), 'utf8'));
   expect({ ...learned, signing }).toEqual(operatorsFile);
   const lines = done.stdout.split('\n');
