@@ -74,12 +74,12 @@ export async function fillRecipe(
     }
     if ((picks?.bits ?? 0) > mostBits) break;
     tried += 1;
-    if (readings(filledBy(partial, picks), first, reader).length === 0) continue;
-    for (const each of alikeOnes(picks))
-      for (const recipe of readings(filledBy(partial, each), first, reader)) {
+    if (recipesThatSign(filledBy(partial, picks), first, reader).length === 0) continue;
+    for (const alike of alikePicks(picks))
+      for (const recipe of recipesThatSign(filledBy(partial, alike), first, reader)) {
         isDivided = true;
         if (!others.every((sample) => signs(recipe, sample))) continue;
-        const bits = each?.bits ?? 0;
+        const bits = alike?.bits ?? 0;
         mostBits = Math.min(mostBits, bits + slackBits);
         fits.push({ recipe, bits });
       }
@@ -156,12 +156,12 @@ function fillings(holes: readonly Hole[], most: number): (Picks | null)[] {
 }
 
 /** The ways to fill the open values that make the same texts of the sample. */
-function alikeOnes(picks: Picks | null): (Picks | null)[] {
+function alikePicks(picks: Picks | null): (Picks | null)[] {
   if (picks === null) return [null];
   const { path, choice, before } = picks;
   const { alike = [choice] } = choice;
-  return alikeOnes(before).flatMap((one) =>
-    alike.map((other) => withPick(one, { path, choices: [] }, other)),
+  return alikePicks(before).flatMap((alikeBefore) =>
+    alike.map((alikeChoice) => withPick(alikeBefore, { path, choices: [] }, alikeChoice)),
   );
 }
 
@@ -175,15 +175,16 @@ function holesIn(json: unknown, path: Path = []): Path[] {
 function filledBy(partial: unknown, picks: Picks | null): unknown {
   let json = structuredClone(partial);
   for (let pick = picks; pick !== null; pick = pick.before)
-    json = withValue(json, pick.path, structuredClone(pick.choice.value));
+    json = withValueAt(pick.path, json, structuredClone(pick.choice.value));
   return withoutEmptyEntries(json);
 }
 
-function withValue(json: unknown, [name, ...rest]: Path, value: unknown): unknown {
+/** The JSON with another value there; it is changed in place. */
+function withValueAt([name, ...rest]: Path, json: unknown, value: unknown): unknown {
   if (name === undefined) return value;
-  const inner = json as Record<string, unknown>;
-  inner[name] = withValue(inner[name], rest, value);
-  return inner;
+  const members = json as Record<string, unknown>;
+  members[name] = withValueAt(rest, members[name], value);
+  return members;
 }
 
 function withoutEmptyEntries(json: unknown): unknown {
@@ -194,22 +195,22 @@ function withoutEmptyEntries(json: unknown): unknown {
 }
 
 /** The recipes that give the sample its signature, by what the signature shows of its own form. */
-function readings(json: unknown, sample: SignedSample, reader: SignatureReader): Recipe[] {
+function recipesThatSign(json: unknown, sample: SignedSample, reader: SignatureReader): Recipe[] {
   const recipe = unlessRefused(() => parseRecipe(json));
   if (recipe === null) return [];
   const isOutputSaid = (json as { readonly output?: unknown }).output !== undefined;
   const isDigest = parseDigest(recipe.steps.at(-1) ?? '') !== null;
-  const written = outputs.map((output) => ({ ...recipe, output }));
-  const ways = isDigest ? waysToWrite(recipe, sample, reader) : written;
+  const inEachOutput = outputs.map((output) => ({ ...recipe, output }));
+  const forms = isDigest ? withDigestForms(recipe, sample, reader) : inEachOutput;
   const isMeant = ({ output }: Recipe) => !isOutputSaid || output === recipe.output;
-  return ways.filter((one) => isMeant(one) && signs(one, sample));
+  return forms.filter((form) => isMeant(form) && signs(form, sample));
 }
 
 /**
  * The recipe with the forms of its digest that the signature may have: in hex or base64, whole or
  * cut.
  */
-function waysToWrite(
+function withDigestForms(
   recipe: Recipe,
   { request, secret }: SignedSample,
   reader: SignatureReader,

@@ -37,7 +37,9 @@ export function groupRules(
   { request, secret }: SignedSample,
 ): RuleGroup[] {
   const later = laterRequests(signature, request);
-  const signers = later.map((one) => new RequestSignatures(new RequestTexts(one.request, secret)));
+  const signers = later.map(
+    (laterRequest) => new RequestSignatures(new RequestTexts(laterRequest.request, secret)),
+  );
   const rules = sorted.map((rule) => ({
     bits: rule.bits,
     recipe: () => recipeOf(rule),
@@ -55,8 +57,8 @@ export function groupRecipes(
   const later = laterRequests(signature, request);
   const rules = sorted.map(({ recipe, bits }) => {
     const signer = compileRecipe(recipe);
-    const signatures = later.map((one) =>
-      unlessRefused(() => signer.sign(one.request, secret).digest),
+    const signatures = later.map((laterRequest) =>
+      unlessRefused(() => signer.sign(laterRequest.request, secret).digest),
     );
     return { bits, recipe: () => recipe, signatures };
   });

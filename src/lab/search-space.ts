@@ -90,6 +90,8 @@ export interface SearchSpace {
 
 /** Bits beyond which a block is not tried. */
 const maxBlockBits = 15;
+/** Lists are values alone more often than pairs. */
+const fewerBitsOfValues = 1.6;
 /** A layout as unusual as this is not changed as a whole. */
 const maxChangedLayoutBits = 6;
 const maxChangedBlockBits = 10;
@@ -114,7 +116,7 @@ export function searchSpace(signature: SignatureName, texts: RequestTexts): Sear
     );
   });
   return {
-    written: written.filter((one) => one.texts.length > 0),
+    written: written.filter((blocks) => blocks.texts.length > 0),
     chains: compiledChains(signature, texts),
   };
 }
@@ -126,9 +128,9 @@ function encodedParams(signature: SignatureName, texts: RequestTexts): EncodedPa
     const chosen = texts.chosen(arrangement);
     if (chosen.length === 0) continue;
     const key = `${arrangement.hasSecret}\0${arrangement.isList}\0${chosen.map(([name, value]) => `${name}=${value}`).join('\0')}`;
-    const known = lists.get(key);
-    if (known === undefined) lists.set(key, { arrangements: [arrangement], first: arrangement });
-    else known.arrangements.push(arrangement);
+    const sameParams = lists.get(key);
+    if (sameParams !== undefined) sameParams.arrangements.push(arrangement);
+    else lists.set(key, { arrangements: [arrangement], first: arrangement });
   }
   return [...lists.values()].flatMap(({ arrangements, first }) => {
     const { hasSecret, isList, bits } = first;
@@ -137,9 +139,9 @@ function encodedParams(signature: SignatureName, texts: RequestTexts): EncodedPa
     for (const encoding of encodings) {
       const pairs = texts.encoded(texts.chosen(first), encoding);
       const key = pairs.flat().join('\0');
-      const known = written.get(key);
-      if (known !== undefined) {
-        known.encodings.push(encoding);
+      const samePairs = written.get(key);
+      if (samePairs !== undefined) {
+        samePairs.encodings.push(encoding);
         continue;
       }
       const encodingsAlike = [encoding];
@@ -152,17 +154,18 @@ function encodedParams(signature: SignatureName, texts: RequestTexts): EncodedPa
 
 function blocksOf(params: readonly EncodedParams[], writing: Writing): Block[] {
   const blocks: Block[] = [];
-  for (const one of params) {
-    // Lists are values alone more often than pairs.
-    const ownBits = one.bits + writing.bits - (one.chosen.isList && !writing.rule.names ? 1.6 : 0);
-    if (ownBits > maxBlockBits) continue;
-    const text = blockText(one.pairs, writing);
-    for (const { value: change, bits } of blockChanges) {
-      if (ownBits + bits > maxBlockBits) continue;
-      if (change !== '' && one.chosen.hasSecret) continue;
-      const written = changed(text, change);
-      if (change !== '' && written === text) continue;
-      blocks.push({ text: written, params: one, change, bits: ownBits + bits });
+  for (const encoded of params) {
+    const { chosen, pairs } = encoded;
+    const isListOfValues = chosen.isList && !writing.rule.names;
+    const bits = encoded.bits + writing.bits - (isListOfValues ? fewerBitsOfValues : 0);
+    if (bits > maxBlockBits) continue;
+    const text = blockText(pairs, writing);
+    for (const { value: change, bits: changeBits } of blockChanges) {
+      if (bits + changeBits > maxBlockBits) continue;
+      if (change !== '' && chosen.hasSecret) continue;
+      const changedText = changed(text, change);
+      if (change !== '' && changedText === text) continue;
+      blocks.push({ text: changedText, params: encoded, change, bits: bits + changeBits });
     }
   }
   return blocks;
@@ -179,10 +182,9 @@ function blockTexts(
     const text = changed(block.text, change);
     const { hasSecret } = block.params.chosen;
     const key = hasSecret ? `\0${text}` : text;
-    const known = byText.get(key);
-    if (known === undefined)
-      byText.set(key, { text, blocks: [block], hasSecret, bits: block.bits + bits });
-    else known.blocks.push(block);
+    const sameText = byText.get(key);
+    if (sameText !== undefined) sameText.blocks.push(block);
+    else byText.set(key, { text, blocks: [block], hasSecret, bits: block.bits + bits });
   }
   return [...byText.values()];
 }
@@ -201,10 +203,9 @@ function placed(
     const after = textOf(layout.after);
     const { hasSecret } = layout;
     const key = `${hasSecret}\0${before}\0${after}`;
-    const known = byEnds.get(key);
-    if (known === undefined)
-      byEnds.set(key, { before, after, layouts: [layout], hasSecret, bits: layout.bits });
-    else known.layouts.push(layout);
+    const sameEnds = byEnds.get(key);
+    if (sameEnds !== undefined) sameEnds.layouts.push(layout);
+    else byEnds.set(key, { before, after, layouts: [layout], hasSecret, bits: layout.bits });
   }
   return [...byEnds.values()];
 }
@@ -218,9 +219,9 @@ function compiledChains(signature: SignatureName, texts: RequestTexts): Compiled
       step.replace(/\$.*/s, (entry) => `\0${texts.entry(entry)}`),
     );
     const identity = JSON.stringify([written, key?.toString('base64')]);
-    const known = compiled.get(identity);
-    if (known !== undefined) {
-      known.chains.push(chain);
+    const sameDigest = compiled.get(identity);
+    if (sameDigest !== undefined) {
+      sameDigest.chains.push(chain);
       continue;
     }
     const { last, hasSecret, bits } = chain;

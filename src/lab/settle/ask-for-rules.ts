@@ -1,6 +1,12 @@
 import type { CallClient } from '../../client/call/client.js';
 import { signableRequest } from '../../client/call/sign-request.js';
-import { forAppSign, forSign, type Signers, signBoth } from '../../core/signing/app-signatures.js';
+import {
+  forAppSign,
+  forSign,
+  type Signers,
+  signBoth,
+  withAppSign,
+} from '../../core/signing/app-signatures.js';
 import type { Recipe } from '../../core/signing/recipe.js';
 import type { SignableRequest } from '../../core/signing/request.js';
 import type { Secret } from '../../core/signing/secret.js';
@@ -67,9 +73,10 @@ export async function askForRules(
   const signers = { app_sign: app_sign.signer, sign: sign.signer };
   // Of rules that coincided, one was found: the others have to fit the read, too.
   const fits = await fitsOf(readAt(search.isTwin ? twinMoment : moment), signers, secret);
-  const withFound = (name: SignatureName, found: Candidate) =>
-    fits[name].length > 0 ? fits[name] : [found];
-  const candidates = { app_sign: withFound('app_sign', app_sign), sign: withFound('sign', sign) };
+  const candidates = {
+    app_sign: fits.app_sign.length > 0 ? fits.app_sign : [app_sign],
+    sign: fits.sign.length > 0 ? fits.sign : [sign],
+  };
   return { search, settlement: await settle(asker, client, candidates, secret, reach) };
 }
 
@@ -84,7 +91,7 @@ async function fitsOf(
   secret: Secret,
 ): Promise<Candidates> {
   const { app_sign, sign } = signBoth(signers, read, secret);
-  const withApp = forSign({ ...read, params: withValue(read.params, app_sign.digest) });
+  const withApp = forSign(withAppSign(read, app_sign.digest));
   const samples: Record<SignatureName, SignedSample> = {
     app_sign: { request: forAppSign(read), signature: app_sign.digest, secret },
     sign: { request: withApp, signature: sign.digest, secret },
@@ -101,18 +108,13 @@ function* usualCandidates(
   read: SignableRequest,
   secret: Secret,
 ): Generator<Candidate> {
-  const request =
-    name === 'sign' ? { ...read, params: withValue(read.params, someAppSign) } : forAppSign(read);
-  if (known?.recipe) yield* likeThe(known.recipe);
+  const request = name === 'sign' ? withAppSign(read, someAppSign) : forAppSign(read);
+  if (known?.recipe) yield* sameRules(known.recipe);
   yield* usualRules(name, request, secret);
 }
 
 /** Rules like that of the other signature: the same, and the same without `app_sign`. */
-function likeThe({ params, ...rest }: Recipe): Candidate[] {
+function sameRules({ params, ...rest }: Recipe): Candidate[] {
   const without = { ...params, exclude: [...params.exclude, 'app_sign'] };
   return [candidateOf({ params, ...rest }), candidateOf({ params: without, ...rest })];
-}
-
-function withValue(params: SignableRequest['params'], value: string): SignableRequest['params'] {
-  return params.map((param) => (param[0] === 'app_sign' ? ['app_sign', value] : param));
 }

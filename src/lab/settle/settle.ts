@@ -204,13 +204,12 @@ class Settling {
   ): Promise<void> {
     const { app_sign, sign } = pair;
     this.#keep('sign', sign);
-    const wrong = { app_sign: spoiled(app_sign.first.signer), sign: sign.first.signer };
     if (this.#carriedOut !== null) {
       this.#refusals = { app_sign: null, sign: control };
       this.#see(kind, { app_sign: 'unseen', sign: 'accepted' }, reply);
       return;
     }
-    const answer = await this.#ask(kind, wrong);
+    const answer = await this.#ask(kind, withWrongAppSign(pair));
     if (!this.#asker.isAlike(answer, reply)) {
       this.#refusals = { app_sign: answer, sign: control };
       this.#keep('app_sign', app_sign);
@@ -218,12 +217,12 @@ class Settling {
       return;
     }
     // The answer to both may be the refusal of app_sign, by a platform that judges sign first.
-    const others = pairs.filter((other) => other.sign === sign && other !== pair);
-    for (const other of others.slice(0, maxFirstPairs)) {
-      const better = await this.#ask(kind, signersOf(other));
+    const otherApps = pairs.filter((other) => other.sign === sign && other !== pair);
+    for (const otherApp of otherApps.slice(0, maxFirstPairs)) {
+      const better = await this.#ask(kind, signersOf(otherApp));
       if (this.#asker.isAlike(better, reply)) continue;
       this.#refusals = { app_sign: reply, sign: control };
-      this.#keep('app_sign', other.app_sign);
+      this.#keep('app_sign', otherApp.app_sign);
       this.#see(kind, { app_sign: 'accepted', sign: 'accepted' }, better);
       return;
     }
@@ -394,6 +393,10 @@ function signersOf({ app_sign, sign }: GroupPair): Signers {
 /** The control of a pair. */
 function withWrongSign({ app_sign, sign }: GroupPair): Signers {
   return { app_sign: app_sign.first.signer, sign: spoiled(sign.first.signer) };
+}
+
+function withWrongAppSign({ app_sign, sign }: GroupPair): Signers {
+  return { app_sign: spoiled(app_sign.first.signer), sign: sign.first.signer };
 }
 
 /** How much likelier one rule for both signatures is than two, where it may be one. */

@@ -19,9 +19,11 @@ import type { Candidate } from './candidates.js';
  */
 type Part = Partial<Omit<RecipeJson, 'params'>> & { readonly params?: Partial<ParamsRule> };
 
-const withAppSign = choices<readonly string[]>([0.7, []], [1.3, ['app_sign']]);
+/** Whether `sign` covers `app_sign`. */
+const exclusionsOfAppSign = choices<readonly string[]>([0.7, []], [1.3, ['app_sign']]);
 
-const leftOut = choices<readonly string[]>(
+/** Parameters that a rule leaves out. */
+const exclusions = choices<readonly string[]>(
   [0.2, []],
   [4, ['app_key']],
   [5, ['channel'], ['tenant_code', 'channel']],
@@ -93,8 +95,11 @@ const fronts = choices<readonly string[]>(
   [5.5, ['$method'], ['$method', '&', '$endpoint', '&']],
 );
 
+/** The steps from the text to the signature, and how it is written. */
+type Digest = Part & { readonly steps: readonly string[] };
+
 /** Digests of 32 characters (§5.4), by steps and output. */
-const digestsOfSign = choices<Part & { readonly steps: readonly string[] }>(
+const digestsOfSign = choices<Digest>(
   [1.3, { steps: ['md5'] }],
   [1.8, { steps: ['md5'], output: 'HEX' }],
   [3.6, { steps: ['sha256', 'slice:0:32'] }],
@@ -120,7 +125,7 @@ const digestsOfSign = choices<Part & { readonly steps: readonly string[] }>(
 );
 
 /** Digests of `app_sign`, which may have any length. */
-const digestsOfAppSign = choices<Part & { readonly steps: readonly string[] }>(
+const digestsOfAppSign = choices<Digest>(
   [1.3, { steps: ['md5'] }],
   [2.4, { steps: ['md5'], output: 'HEX' }],
   [2.4, { steps: ['sha256'] }],
@@ -242,7 +247,8 @@ export function* usualRules(
   const ownPresets = presets.map(({ recipe }) => ({ json: recipe, bits: presetBits }));
   let least = Number.NEGATIVE_INFINITY;
   for (const most of bands) {
-    const rules = signature === 'sign' ? rulesOverAll(withAppSign, most) : rulesOfAppSign(most);
+    const rules =
+      signature === 'sign' ? rulesOverAll(exclusionsOfAppSign, most) : rulesOfAppSign(most);
     const band = [...rules, ...ownPresets].filter(({ bits }) => bits > least && bits <= most);
     for (const rule of byBits(band)) {
       const candidate = candidateOf(rule);
@@ -254,38 +260,46 @@ export function* usualRules(
 
 const signLength = 32;
 
-/** Rules over the parameters of a request, but for some, up to so many bits. */
-function* rulesOverAll(
-  excluded: readonly Choice<readonly string[]>[],
+/** The parameters of a request, but for some, as rules write them, up to so many bits. */
+function* writtenParams(
+  ofAppSign: readonly Choice<readonly string[]>[],
   most: number,
-): Generator<WeightedRule> {
-  for (const own of excluded)
-    for (const left of leftOut)
+): Generator<Choice<Partial<ParamsRule>>> {
+  for (const appSign of ofAppSign)
+    for (const excluded of exclusions)
       for (const order of orders)
         for (const writing of writings) {
-          const choice = own.bits + left.bits + order.bits + writing.bits;
-          if (choice > most) break;
-          const exclude = [...own.value, ...left.value];
-          const params = { exclude, order: order.value, ...writing.value };
-          for (const place of secretPlaces) {
-            if (place.value.isPair && writing.value.pairSep !== '&') continue;
-            for (const secret of secrets)
-              for (const front of fronts)
-                for (const digest of digestsOfSign) {
-                  const bits = choice + place.bits + secret.bits + front.bits + digest.bits;
-                  if (bits > most) break;
-                  const json = overAll(params, place.value, secret.value, digest.value);
-                  yield { json: { ...json, message: withFront(json.message, front.value) }, bits };
-                }
-          }
+          const bits = appSign.bits + excluded.bits + order.bits + writing.bits;
+          if (bits > most) break;
+          const exclude = [...appSign.value, ...excluded.value];
+          yield { value: { exclude, order: order.value, ...writing.value }, bits };
         }
+}
+
+/** Rules over the parameters of a request, but for some, up to so many bits. */
+function* rulesOverAll(
+  ofAppSign: readonly Choice<readonly string[]>[],
+  most: number,
+): Generator<WeightedRule> {
+  for (const { value: params, bits: paramsBits } of writtenParams(ofAppSign, most))
+    for (const place of secretPlaces) {
+      if (place.value.isPair && params.pairSep !== '&') continue;
+      for (const secret of secrets)
+        for (const front of fronts)
+          for (const digest of digestsOfSign) {
+            const bits = paramsBits + place.bits + secret.bits + front.bits + digest.bits;
+            if (bits > most) break;
+            const json = overAll(params, place.value, secret.value, digest.value);
+            yield { json: { ...json, message: withFront(json.message, front.value) }, bits };
+          }
+    }
 }
 
 function overAll(
   params: Partial<ParamsRule>,
   { part, isKey }: SecretPlace,
   secret: string,
-  digest: Part & { readonly steps: readonly string[] },
+  digest: Digest,
 ): RecipeJson {
   const filled = (text: string) => (text === '#' ? secret : text);
   const added = Object.entries(part.params?.add ?? {}).map(([name, text]) => [name, filled(text)]);
@@ -312,42 +326,60 @@ function asHmac([digest = '', ...others]: readonly string[]): string[] {
   return [`hmac-${digest}`, ...others];
 }
 
+/** Rules over all parameters, and over short lists of them, up to so many bits. */
 function* rulesOfAppSign(most: number): Generator<WeightedRule> {
   for (const { json, bits } of rulesOverAll([{ value: [], bits: 0 }], most - bitsOfAll))
     yield { json, bits: bits + bitsOfAll };
   for (const list of lists)
     for (const digest of digestsOfAppSign) {
-      const base = list.bits + digest.bits;
-      if (base > most) break;
-      for (const place of listPlaces)
-        for (const joiner of listJoiners) {
-          const bits = base + place.bits + joiner.bits;
-          if (bits > most) break;
-          yield { json: overList(list.value, place.value, joiner.value, digest.value), bits };
-        }
-      const pairsOfList = list.value.map((name) => `${name}=$param:${name}`);
-      const textOfPairs = pairsOfList.flatMap((pair, index) =>
-        index === 0 ? [pair] : ['&', pair],
-      );
-      yield {
-        json: { message: [...textOfPairs, '$secret'], ...digest.value },
-        bits: base + bitsOfPairs + bitsOfBareSecret.behind,
-      };
-      yield {
-        json: { message: ['$secret', ...textOfPairs], ...digest.value },
-        bits: base + bitsOfPairs + bitsOfBareSecret.before,
-      };
-      const message = { join: '&', ...digest.value };
-      for (const name of pairNames)
-        yield {
-          json: { ...message, message: [...pairsOfList, `${name.value}=$secret`] },
-          bits: base + bitsOfPairs + name.bits,
-        };
-      yield {
-        json: { ...message, message: pairsOfList, steps: asHmac(digest.value.steps) },
-        bits: base + bitsOfPairs + bitsOfPairKey,
-      };
+      const bits = list.bits + digest.bits;
+      if (bits > most) break;
+      yield* rulesOverValues(list.value, digest.value, bits, most);
+      yield* rulesOverPairs(list.value, digest.value, bits);
     }
+}
+
+/** Rules over the values of parameters in this order. `bits` are those of the list and digest. */
+function* rulesOverValues(
+  names: readonly string[],
+  digest: Digest,
+  bits: number,
+  most: number,
+): Generator<WeightedRule> {
+  for (const place of listPlaces)
+    for (const joiner of listJoiners) {
+      const ruleBits = bits + place.bits + joiner.bits;
+      if (ruleBits > most) break;
+      yield { json: overList(names, place.value, joiner.value, digest), bits: ruleBits };
+    }
+}
+
+/** Rules over names and values in this order. `bits` are those of the list and digest. */
+function* rulesOverPairs(
+  names: readonly string[],
+  digest: Digest,
+  bits: number,
+): Generator<WeightedRule> {
+  const pairsOfList = names.map((name) => `${name}=$param:${name}`);
+  const text = pairsOfList.flatMap((pair, index) => (index === 0 ? [pair] : ['&', pair]));
+  yield {
+    json: { message: [...text, '$secret'], ...digest },
+    bits: bits + bitsOfPairs + bitsOfBareSecret.behind,
+  };
+  yield {
+    json: { message: ['$secret', ...text], ...digest },
+    bits: bits + bitsOfPairs + bitsOfBareSecret.before,
+  };
+  const joined = { join: '&', ...digest };
+  for (const { value: name, bits: nameBits } of pairNames)
+    yield {
+      json: { ...joined, message: [...pairsOfList, `${name}=$secret`] },
+      bits: bits + bitsOfPairs + nameBits,
+    };
+  yield {
+    json: { ...joined, message: pairsOfList, steps: asHmac(digest.steps) },
+    bits: bits + bitsOfPairs + bitsOfPairKey,
+  };
 }
 
 /** Values of parameters in this order, with the secret among them or as the key. */
@@ -355,7 +387,7 @@ function overList(
   names: readonly string[],
   place: ListPlace,
   join: string,
-  digest: Part & { readonly steps: readonly string[] },
+  digest: Digest,
 ): RecipeJson {
   const tokens = names.map((name) => `$param:${name}`);
   const [first = '', ...others] = tokens;
