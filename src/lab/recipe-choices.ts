@@ -2,7 +2,7 @@ import { outputs } from '../core/signing/digest-algorithms.js';
 import { keyDecodings, nameCases, orders } from '../core/signing/recipe.js';
 import type { SignableRequest } from '../core/signing/request.js';
 import { chainsFor, keysFor } from './candidates/chains.js';
-import { layoutsFor, otherParts, partJoiners, secretForms } from './candidates/layouts.js';
+import { layoutsFor, partJoiners, partTokens, secretForms } from './candidates/layouts.js';
 import {
   arrangementsFor,
   empties,
@@ -24,9 +24,9 @@ export function choicesAt(
   path: readonly string[],
   request: SignableRequest,
 ): readonly Choice<unknown>[] | null {
-  const place = path.map((name) => (/^\d+$/.test(name) ? 'N' : name)).join('.');
-  if (place.startsWith('params.add.')) return byBits(secretForms);
-  const make = choicesByPlace[place];
+  const pathOfKind = path.map((name) => (/^\d+$/.test(name) ? 'N' : name)).join('.');
+  if (pathOfKind.startsWith('params.add.')) return byBits(secretForms);
+  const make = choicesByPath[pathOfKind];
   return make === undefined ? null : distinct(byBits(make(signature, request)));
 }
 
@@ -45,7 +45,8 @@ const separators = choices<string>(
 
 const flags = choices<boolean>([1, true, false]);
 
-const choicesByPlace: Readonly<Record<string, MakeChoices>> = {
+/** By the path of a value; `N` for any index. */
+const choicesByPath: Readonly<Record<string, MakeChoices>> = {
   params: (signature) => paramsChoices(signature),
   'params.from': () => places,
   'params.exclude': (signature) => ruleChoices(signature, 'exclude'),
@@ -109,7 +110,6 @@ function ruleChoices(signature: SignatureName, field: 'exclude' | 'include'): Ch
  */
 function entryChoices({ params }: SignableRequest): Choice<string>[] {
   const named = params.map(([name]) => ({ value: `$\{param:${name}}`, bits: 5 }));
-  const parts = otherParts.map(({ token, bits }) => ({ value: token, bits }));
   const pairs = secretNames.flatMap(({ value: name, bits }) =>
     ['&', ''].map((before, index) => ({
       value: `${before}${name}=$secret`,
@@ -118,15 +118,15 @@ function entryChoices({ params }: SignableRequest): Choice<string>[] {
   );
   const texts = separators.map(({ value, bits }) => ({ value, bits: bits + 1.7 }));
   const secrets = secretForms.map(({ value, bits }) => ({ value, bits: bits + 0.5 }));
-  return [...choices([1.5, '$params']), ...secrets, ...texts, ...pairs, ...parts, ...named];
+  return [...choices([1.5, '$params']), ...secrets, ...texts, ...pairs, ...partTokens, ...named];
 }
 
 /** Each value once, where it is the most usual. */
 function distinct(sorted: readonly Choice<unknown>[]): Choice<unknown>[] {
-  const known = new Map<string, Choice<unknown>>();
+  const byValue = new Map<string, Choice<unknown>>();
   for (const choice of sorted) {
     const key = JSON.stringify(choice.value);
-    if (!known.has(key)) known.set(key, choice);
+    if (!byValue.has(key)) byValue.set(key, choice);
   }
-  return [...known.values()];
+  return [...byValue.values()];
 }

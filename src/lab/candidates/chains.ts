@@ -1,5 +1,4 @@
 import type { Algorithm } from '../../core/signing/digest-algorithms.js';
-import { parseDigest } from '../../core/signing/digest-steps.js';
 import type { SignatureName } from '../contract.js';
 import { byBits, type Choice, choices, type Weighted } from './weighted.js';
 
@@ -9,15 +8,15 @@ export interface Chain extends Weighted {
   /** The tokens of the key, where a step takes one. */
   readonly key: readonly string[] | null;
   readonly decode: 'utf8' | 'hex' | 'base64';
-  /** The digest of the text. */
-  readonly first: Algorithm;
+  /** The last digest. */
   readonly last: Algorithm;
   readonly hasSecret: boolean;
 }
 
 interface Key extends Weighted {
   readonly tokens: readonly string[];
-  readonly decode?: 'hex' | 'base64';
+  /** How its text becomes bytes. @default 'utf8' */
+  readonly decode?: Chain['decode'];
 }
 
 const keys: readonly Key[] = [
@@ -69,20 +68,32 @@ function algorithmsBy(use: keyof Rarity): Choice<Algorithm>[] {
 const plainDigests = algorithmsBy('plain');
 const hmacs = algorithmsBy('hmac');
 
+/** How the first of two digests is written for the second one. */
 const innerFormats = choices<string>([0, ''], [1.6, ':HEX'], [6, ':base64'], [6, ':raw']);
 
-function chain(steps: readonly string[], bits: number, more: Partial<Chain> = {}): Chain {
-  const digests = steps.flatMap((step) => parseDigest(step)?.algorithm ?? []);
-  return {
-    steps,
-    bits,
-    key: null,
-    decode: 'utf8',
-    first: digests[0] ?? 'md5',
-    last: digests.at(-1) ?? 'md5',
-    hasSecret: false,
-    ...more,
-  };
+/** What comes in between two digests without a key, and how rare two of them are. */
+const betweenDigests = choices<readonly string[]>(
+  [2, []],
+  [4, ['append:$secret']],
+  [5.5, ['prepend:$secret']],
+  [6.5, ['append:&key=$secret']],
+  [7, ['append:$secret.md5'], ['append:$param:timestamp']],
+);
+
+/** How rare it is that a digest is digested again where one of the two has a key, in bits. */
+const bitsOfDigestOfHmac = 3;
+const bitsOfHmacOfDigest = 3.5;
+
+const noKey = { key: null, decode: 'utf8' } as const;
+
+function chain(
+  steps: readonly string[],
+  last: Algorithm,
+  bits: number,
+  { key, decode }: Pick<Chain, 'key' | 'decode'> = noKey,
+): Chain {
+  const hasSecret = [...steps, ...(key ?? [])].some((text) => text.includes('$secret'));
+  return { steps, bits, key, decode, last, hasSecret };
 }
 
 /** Bits beyond which a chain is not tried. */
@@ -90,49 +101,40 @@ const maxBits = 13;
 
 /** The digests of a text, the most usual first. */
 export function chainsFor(signature: SignatureName): Chain[] {
-  const chains: Chain[] = [];
-  const add = (one: Chain) => {
-    if (one.bits <= maxBits) chains.push(one);
-  };
-  for (const { value: last, bits } of plainDigests) add(chain([last], bits));
-  for (const { tokens, decode = 'utf8' as const, bits: keyBits } of keysFor(signature)) {
-    const hasSecret = tokens.some((token) => token.includes('$secret'));
-    const keyed = { key: tokens, decode, hasSecret };
-    for (const { value: last, bits } of hmacs) {
-      add(chain([`hmac-${last}`], bits + keyBits, keyed));
-      for (const { value: other, bits: otherBits } of plainDigests) {
-        for (const { value: format, bits: formatBits } of innerFormats) {
-          add(
-            chain(
-              [`hmac-${last}${format}`, other],
-              bits + keyBits + otherBits + 3 + formatBits,
-              keyed,
-            ),
-          );
-          add(
-            chain(
-              [`${other}${format}`, `hmac-${last}`],
-              bits + keyBits + otherBits + 3.5 + formatBits,
-              keyed,
-            ),
-          );
-        }
-      }
-    }
-  }
-  for (const { value: inner, bits: innerBits } of plainDigests) {
-    for (const { value: last, bits } of plainDigests) {
+  const chains = [
+    ...plainDigests.map(({ value, bits }) => chain([value], value, bits)),
+    ...keysFor(signature).flatMap((key) => [...keyedChains(key)]),
+    ...doubleDigests(),
+  ];
+  return byBits(chains.filter(({ bits }) => bits <= maxBits));
+}
+
+/** An HMAC with this key, alone or with a digest before or behind it. */
+function* keyedChains({ tokens, decode = 'utf8', bits: keyBits }: Key): Generator<Chain> {
+  const keyed = { key: tokens, decode };
+  for (const { value: algorithm, bits } of hmacs) {
+    const hmac = `hmac-${algorithm}`;
+    yield chain([hmac], algorithm, bits + keyBits, keyed);
+    for (const { value: plain, bits: plainBits } of plainDigests)
       for (const { value: format, bits: formatBits } of innerFormats) {
-        const base = bits + innerBits + formatBits;
-        const first = `${inner}${format}`;
-        add(chain([first, last], base + 2));
-        add(chain([first, 'append:$secret', last], base + 4, { hasSecret: true }));
-        add(chain([first, 'prepend:$secret', last], base + 5.5, { hasSecret: true }));
-        add(chain([first, 'append:&key=$secret', last], base + 6.5, { hasSecret: true }));
-        add(chain([first, 'append:$secret.md5', last], base + 7, { hasSecret: true }));
-        add(chain([first, 'append:$param:timestamp', last], base + 7));
+        const both = bits + keyBits + plainBits;
+        const ofHmac = both + bitsOfDigestOfHmac + formatBits;
+        yield chain([`${hmac}${format}`, plain], plain, ofHmac, keyed);
+        const ofDigest = both + bitsOfHmacOfDigest + formatBits;
+        yield chain([`${plain}${format}`, hmac], algorithm, ofDigest, keyed);
       }
-    }
   }
-  return byBits(chains);
+}
+
+/** A digest of a digest, without a key. */
+function* doubleDigests(): Generator<Chain> {
+  for (const { value: inner, bits: innerBits } of plainDigests)
+    for (const { value: last, bits } of plainDigests)
+      for (const { value: format, bits: formatBits } of innerFormats)
+        for (const between of betweenDigests)
+          yield chain(
+            [`${inner}${format}`, ...between.value, last],
+            last,
+            bits + innerBits + formatBits + between.bits,
+          );
 }

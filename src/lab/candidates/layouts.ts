@@ -1,7 +1,7 @@
 import { memoize } from '../../core/support/memoize.js';
 import type { SignatureName } from '../contract.js';
 import { secretNames, type Writing } from './parameters.js';
-import { byBits, choices, type Weighted } from './weighted.js';
+import { byBits, type Choice, choices, type Weighted } from './weighted.js';
 
 /**
  * The text to sign around the parameters: entries of `message`, `$params` among them. Tokens and
@@ -124,15 +124,16 @@ const parts: readonly Parts[] = [
 /** `sign` may hold the other signature. */
 const signParts: readonly Parts[] = [front(5, '$param:app_sign'), back(5, '$param:app_sign')];
 
-/** The parts that are no parameters by themselves, each with the bits of its most usual place. */
-export const otherParts: readonly { readonly token: string; readonly bits: number }[] = [
-  ...new Set([...parts, ...signParts].flatMap((one) => [...one.front, ...one.back])),
-].map((token) => {
-  const places = [...parts, ...signParts].filter((one) =>
-    [...one.front, ...one.back].includes(token),
-  );
-  return { token, bits: Math.min(...places.map(({ bits }) => bits)) };
-});
+/** The tokens of all parts, each with the bits of its most usual place. */
+export const partTokens: readonly Choice<string>[] = distinctTokens([...parts, ...signParts]);
+
+function distinctTokens(all: readonly Parts[]): Choice<string>[] {
+  const tokens = new Set(all.flatMap(({ front, back }) => [...front, ...back]));
+  return [...tokens].map((token) => {
+    const withToken = all.filter(({ front, back }) => [...front, ...back].includes(token));
+    return { value: token, bits: Math.min(...withToken.map(({ bits }) => bits)) };
+  });
+}
 
 /**
  * How the parts are written: their tokens and literals in front of the parameters and behind them.
@@ -140,24 +141,28 @@ export const otherParts: readonly { readonly token: string; readonly bits: numbe
 interface Surroundings extends Weighted {
   readonly front: readonly string[];
   readonly back: readonly string[];
+  /** The text between the parts. */
   readonly joiner: string;
 }
+
+/** How rare a `?` is between an address and the parameters, in bits. */
+const bitsOfQuestionMark = 0.7;
 
 function surroundingsOf({ front, back, bits }: Parts): Surroundings[] {
   if (front.length + back.length === 0) return [{ front, back, joiner: '', bits }];
   const last = front.at(-1) ?? '';
-  const isAddress = ['$path', '$endpoint', '$url', '$body'].includes(last) && last !== '$body';
+  const isAddress = ['$path', '$endpoint', '$url'].includes(last);
   return partJoiners.flatMap(({ value: joiner, bits: joinerBits }) => {
     const join = (tokens: readonly string[]) =>
       tokens.flatMap((token, index) => (index === 0 ? [token] : [joiner, token]));
-    const written = (beforeParams: string, more: number): Surroundings => ({
+    const written = (beforeParams: string, moreBits: number): Surroundings => ({
       front: front.length === 0 ? [] : [...join(front), beforeParams],
       back: back.length === 0 ? [] : [joiner, ...join(back)],
       joiner,
-      bits: bits + joinerBits + more,
+      bits: bits + joinerBits + moreBits,
     });
     const usual = written(joiner, 0);
-    return isAddress && joiner !== '?' ? [usual, written('?', 0.7)] : [usual];
+    return isAddress ? [usual, written('?', bitsOfQuestionMark)] : [usual];
   });
 }
 
@@ -177,6 +182,22 @@ function layout(
   return { before: filled(before), after: filled(after), hasSecret, bits };
 }
 
+/** How rare the places of the secret are, in bits. */
+const placeBits = {
+  atEnd: 1,
+  atStart: 1.6,
+  atBothEnds: 1.9,
+  behindParams: 3,
+  beforeParams: 3,
+  beforeParamsAndAtEnd: 3.3,
+} as const;
+
+/** The same of a pair that names the secret. */
+const namedPlaceBits = { atEnd: 0.8, atStart: 4 } as const;
+
+/** How rare it is that the secret has the same separator as the parts: less than another one. */
+const bitsOfSameSeparator = 0.5;
+
 /**
  * Where the secret stands: in front, behind or around, glued to the text or behind a separator; or
  * nowhere.
@@ -184,20 +205,22 @@ function layout(
 function* placedSecrets({ front, back, joiner, bits }: Surroundings): Generator<Layout> {
   yield layout(front, back, false, bits);
   const hasParts = front.length + back.length > 0;
-  for (const form of secretForms) {
-    for (const separator of secretJoiners) {
-      // Parts and secret have the same separator, more often than not.
-      const separatorBits = hasParts && separator.value === joiner ? 0.5 : separator.bits;
-      const base = bits + form.bits + separatorBits;
-      if (base + 1 > maxBits) continue;
-      const [secret, text] = [form.value, separator.value];
-      yield layout(front, [...back, text, secret], true, base + 1);
-      yield layout([secret, text, ...front], back, true, base + 1.6);
-      yield layout([secret, text, ...front], [...back, text, secret], true, base + 1.9);
-      if (back.length > 0) yield layout(front, [text, secret, ...back], true, base + 3);
+  for (const { value: secret, bits: formBits } of secretForms) {
+    for (const { value: separator, bits: joinerBits } of secretJoiners) {
+      const separatorBits = hasParts && separator === joiner ? bitsOfSameSeparator : joinerBits;
+      const base = bits + formBits + separatorBits;
+      if (base + placeBits.atEnd > maxBits) continue;
+      const atStart = [secret, separator, ...front];
+      const atEnd = [...back, separator, secret];
+      yield layout(front, atEnd, true, base + placeBits.atEnd);
+      yield layout(atStart, back, true, base + placeBits.atStart);
+      yield layout(atStart, atEnd, true, base + placeBits.atBothEnds);
+      if (back.length > 0)
+        yield layout(front, [separator, secret, ...back], true, base + placeBits.behindParams);
       if (front.length > 0) {
-        yield layout([...front, secret, text], back, true, base + 3);
-        yield layout([...front, secret, text], [...back, text, secret], true, base + 3.3);
+        const beforeParams = [...front, secret, separator];
+        yield layout(beforeParams, back, true, base + placeBits.beforeParams);
+        yield layout(beforeParams, atEnd, true, base + placeBits.beforeParamsAndAtEnd);
       }
     }
   }
@@ -216,27 +239,26 @@ function* namedSecrets(
   most: number,
 ): Generator<Layout> {
   const { kvSep, pairSep } = style;
+  const { atEnd, atStart } = namedPlaceBits;
   for (const name of secretNames) {
     const named = bits + style.bits + name.bits;
-    if (named + 0.8 > most) break;
-    for (const form of secretForms) {
-      const base = named + form.bits;
-      if (base + 0.8 > most) break;
-      yield layout(
-        front,
-        [...back, `${pairSep}${name.value}${kvSep}`, form.value],
-        true,
-        base + 0.8,
-      );
-      if (base + 4 > most) continue;
-      yield layout([`${name.value}${kvSep}`, form.value, pairSep, ...front], back, true, base + 4);
+    if (named + atEnd > most) break;
+    for (const { value: secret, bits: formBits } of secretForms) {
+      const base = named + formBits;
+      if (base + atEnd > most) break;
+      const nameText = `${name.value}${kvSep}`;
+      yield layout(front, [...back, `${pairSep}${nameText}`, secret], true, base + atEnd);
+      if (base + atStart > most) continue;
+      yield layout([nameText, secret, pairSep, ...front], back, true, base + atStart);
     }
   }
 }
 
 /** The layouts of parameters in any writing, the most usual first. */
 export const layoutsFor = memoize((signature: SignatureName): readonly Layout[] => {
-  const layouts = surroundingsFor(signature).flatMap((one) => [...placedSecrets(one)]);
+  const layouts = surroundingsFor(signature).flatMap((surroundings) => [
+    ...placedSecrets(surroundings),
+  ]);
   return byBits(layouts.filter(({ bits }) => bits <= maxBits));
 });
 

@@ -2,7 +2,7 @@ import type { TextEncoding } from '../../core/signing/encodings.js';
 import type { ParamsPlace, ParamsRule } from '../../core/signing/recipe.js';
 import { memoize } from '../../core/support/memoize.js';
 import { commonNames, contractNames, type SignatureName } from '../contract.js';
-import { byBits, choices, type Weighted } from './weighted.js';
+import { byBits, type Choice, choices, type Weighted } from './weighted.js';
 
 /**
  * Which parameters are signed and in which order: by place and role, never by the names that a
@@ -115,8 +115,8 @@ function rolesFor(signature: SignatureName): Roles[] {
   const common = signature === 'sign' ? [...commonNames, 'app_sign'] : [...commonNames];
   const appSign = signature === 'sign' ? [[], ['app_sign']] : [[]];
   const single = 5;
-  const pairs = commonNames.flatMap((name, index) =>
-    commonNames.slice(index + 1).map((other) => [name, other]),
+  const namePairs = commonNames.flatMap((name, index) =>
+    commonNames.slice(index + 1).map((second) => [name, second]),
   );
   return appSign.flatMap((without) => [
     left(signature === 'sign' ? 1 : 0.4, ...without),
@@ -125,7 +125,7 @@ function rolesFor(signature: SignatureName): Roles[] {
       bits: signature === 'sign' ? 4.5 : 1.5,
     },
     ...commonNames.map((name) => left(single, ...without, name)),
-    ...pairs.map((two) => left(single + 3, ...without, ...two)),
+    ...namePairs.map((names) => left(single + 3, ...without, ...names)),
     left(5, ...without, 'user_info'),
     left(5, ...without, 'code'),
     left(8.5, ...without, ...commonNames),
@@ -144,15 +144,15 @@ export const usualOrders = choices<ParamsRule['order']>(
 const longestList = 5;
 
 /**
- * The short lists of common names that `app_sign` is often made of, with the secret in any place or
- * in none.
+ * The short lists of common names that `app_sign` is often made of, with the secret between two of
+ * them or nowhere: at the ends, it is part of the layout.
  */
 function listsOf(names: readonly string[]): Arrangement[] {
   const lists: Arrangement[] = [];
   const add = (order: readonly string[], bits: number) => {
     lists.push({ rule: { order }, bits, hasSecret: false, isList: true });
-    for (let place = 1; place < order.length; place++) {
-      const withSecret = order.toSpliced(place, 0, 'secret');
+    for (let index = 1; index < order.length; index++) {
+      const withSecret = order.toSpliced(index, 0, 'secret');
       lists.push({
         rule: { order: withSecret, add: { secret: '$secret' } },
         bits: bits + 3.5,
@@ -174,14 +174,14 @@ function listsOf(names: readonly string[]): Arrangement[] {
  * Most lists hold the app key and the timestamp, in the order of the document or of their names.
  */
 function listBits(order: readonly string[]): number {
-  const usual = ['app_key', 'timestamp', 'random'].filter((name) => !order.includes(name)).length;
+  const missing = ['app_key', 'timestamp', 'random'].filter((name) => !order.includes(name)).length;
   const rare = ['tenant_code', 'channel'].filter((name) => order.includes(name)).length;
   const isSorted = order.every((name, index) => index === 0 || (order[index - 1] ?? '') < name);
   const places = order.map((name) => contractNames.indexOf(name));
   const isAsListed = places.every(
     (place, index) => index === 0 || (places[index - 1] ?? 0) < place,
   );
-  return 2.5 + usual + 0.8 * rare + (isSorted || isAsListed ? 0 : 2.5);
+  return 2.5 + missing + 0.8 * rare + (isSorted || isAsListed ? 0 : 2.5);
 }
 
 /** Bits beyond which an arrangement is not tried. */
@@ -189,42 +189,41 @@ const maxBits = 13;
 
 /** Every usual choice and order of the parameters that a signature covers, the most usual first. */
 export const arrangementsFor = memoize((signature: SignatureName): readonly Arrangement[] => {
-  const arrangements: Arrangement[] = [];
+  const lists = listsOf(commonNames).map((list) =>
+    signature === 'app_sign' ? list : { ...list, bits: list.bits + bitsOfListInSign },
+  );
+  const usualLists = lists.filter(({ bits }) => bits <= maxBits);
+  return byBits([...orderedSelections(signature), ...usualLists]);
+});
+
+/** Short lists of names are made for `app_sign`. */
+const bitsOfListInSign = 6;
+
+/** Every selection in every order, with the secret among the parameters or without. */
+function* orderedSelections(signature: SignatureName): Generator<Arrangement> {
   const secrets: (AddedSecret | null)[] = [null, ...addedSecrets];
+  for (const selection of selectionsFor(signature))
+    for (const order of usualOrders)
+      for (const secret of secrets) {
+        const bits = selection.bits + order.bits + (secret?.bits ?? 0);
+        if (bits > maxBits) continue;
+        const rule = { ...selection.value, order: orderWith(order.value, secret) };
+        const add = secret === null ? {} : { add: { [secret.name]: secret.form } };
+        yield { rule: { ...rule, ...add }, bits, hasSecret: secret !== null, isList: false };
+      }
+}
+
+/** Which parameters are signed, by their places and roles, and how their names are written. */
+function* selectionsFor(signature: SignatureName): Generator<Choice<Arrangement['rule']>> {
   for (const from of places)
     for (const roles of rolesFor(signature))
       for (const empty of empties)
-        for (const nameCase of nameCases)
-          for (const order of usualOrders)
-            for (const secret of secrets) {
-              const bits =
-                from.bits +
-                roles.bits +
-                empty.bits +
-                nameCase.bits +
-                order.bits +
-                (secret?.bits ?? 0);
-              if (bits > maxBits) continue;
-              const rule: Arrangement['rule'] = {
-                from: from.value,
-                ...roles.rule,
-                empty: empty.value,
-                nameCase: nameCase.value,
-                order: orderWith(order.value, secret),
-              };
-              const add = secret === null ? {} : { add: { [secret.name]: secret.form } };
-              arrangements.push({
-                rule: { ...rule, ...add },
-                bits,
-                hasSecret: secret !== null,
-                isList: false,
-              });
-            }
-  const lists = listsOf(commonNames).map((list) =>
-    signature === 'app_sign' ? list : { ...list, bits: list.bits + 6 },
-  );
-  return byBits([...arrangements, ...lists.filter(({ bits }) => bits <= maxBits)]);
-});
+        for (const nameCase of nameCases) {
+          const bits = from.bits + roles.bits + empty.bits + nameCase.bits;
+          const names = { empty: empty.value, nameCase: nameCase.value };
+          yield { value: { from: from.value, ...roles.rule, ...names }, bits };
+        }
+}
 
 /** The secret stands behind the parameters of a fixed order. */
 function orderWith(order: ParamsRule['order'], secret: AddedSecret | null): ParamsRule['order'] {
