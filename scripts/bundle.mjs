@@ -161,7 +161,7 @@ await build({
         {
           name: 'program',
           // Commands that send nothing read the rule of signatures, too.
-          test: /src\/(cli\/(program|request\/call-service|commands\/read\/index)|core\/signing\/app-signatures|core\/support\/count)\.ts$/,
+          test: /src\/(cli\/(program|request\/call-service|commands\/read\/index)|core\/signing\/app-signatures|cli\/output\/numbers)\.ts$/,
           priority: 3,
         },
         {

@@ -1,8 +1,8 @@
 import { stringify } from 'lossless-json';
 import { isNested, isRecord, type Nested, parseExact } from '../../core/contract/exact-json.js';
 import { resultCode } from '../../core/contract/result-codes.js';
-import { formatCount } from '../../core/support/count.js';
 import { jsonValueOf } from '../../core/support/json.js';
+import { formatCount } from './numbers.js';
 import type { OutputStyle } from './style.js';
 import { formatTable, leftOut, maxCells, maxLength, maxLines } from './table.js';
 import { showInvisible, showText } from './terminal-text.js';

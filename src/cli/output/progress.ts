@@ -1,7 +1,6 @@
 import { type OutcomeCounts, outcomes } from '../../client/rows/outcome.js';
-import { formatCount } from '../../core/support/count.js';
 import type { Io } from '../io.js';
-import { formatDuration } from './duration.js';
+import { formatCount, formatDuration } from './numbers.js';
 import { colorsFor } from './style.js';
 
 /** The progress of some work. */

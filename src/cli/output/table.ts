@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
-import { formatCount } from '../../core/support/count.js';
+import { formatCount } from './numbers.js';
 
 /** Columns that borders and padding take: for each cell, and once for each row. */
 const frameOfCell = 3;

@@ -2,9 +2,9 @@ import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
 import type { Admin, Code, NewCode } from '../../../service/index.js';
 import type { CliContext } from '../../command.js';
 import { printMessage } from '../../io.js';
+import { FailedRowsError } from '../bulk/errors.js';
 import { requiredText } from '../bulk/operations.js';
 import { formatEmptyRows, formatRows } from '../bulk/row-count.js';
-import { FailedRowsError } from '../bulk/row-errors.js';
 import { openRows, type RowOptions } from '../bulk/row-source.js';
 import { type FileRow, readRows } from '../bulk/source/rows.js';
 

@@ -2,7 +2,7 @@ import { doubtsAbout } from '../../../core/contract/doubts.js';
 import { quoteName } from '../../../core/contract/errors.js';
 import { identifyingText } from '../../../core/contract/passback.js';
 import type { FlatValue } from '../../../core/contract/user-info.js';
-import { formatCount } from '../../../core/support/count.js';
+import { formatCount } from '../../output/numbers.js';
 import { type DoubtfulText, keyDoubts } from '../../request/doubts.js';
 import { isResultLine } from './files/result-line.js';
 import type { RowOperation } from './operations.js';

@@ -3,13 +3,24 @@ import {
   quoteName,
   type UserInfoErrorOptions,
 } from '../../../core/contract/errors.js';
-import { formatCount } from '../../../core/support/count.js';
-import type { EndedRun } from './ended-run.js';
+import { formatCount } from '../../output/numbers.js';
+import { FailedRowsError, noRows } from './errors.js';
+import type { RunReport } from './file-run.js';
+import type { RunPaths } from './files/run-files.js';
 import { formatRows, totalOf } from './row-count.js';
-import { FailedRowsError, noRows } from './row-errors.js';
+import type { BulkRun } from './row-source.js';
 import { formatCommand, formatCommandFor } from './run-command.js';
 import { InputChangedError } from './source/checked-input.js';
 import { partName } from './source/part.js';
+
+/** A run that has ended. */
+export interface EndedRun extends BulkRun {
+  readonly report: RunReport;
+  /** `null` if the rows are of a stream: the run cannot be resumed. */
+  readonly paths: RunPaths | null;
+  /** The number of rows; `null` if it is not known. */
+  readonly total: number | null;
+}
 
 /** The error of a run that has ended, with the next step; `null` if every row is ok. */
 export function errorOf(run: EndedRun): Error | null {

@@ -6,8 +6,8 @@ import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
 import { identifyingText } from '../../../core/contract/passback.js';
 import { checkUserInfo, type FlatValue, reservedKeys } from '../../../core/contract/user-info.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
+import { RunInputError } from './errors.js';
 import { type ColumnRules, parseTypes } from './source/columns.js';
-import { RunInputError } from './source/input.js';
 import type { FileRow } from './source/rows.js';
 
 /** The work for each row. */

@@ -15,13 +15,12 @@ import {
 import { rowsFileDoubts } from '../../request/file-argument.js';
 import { warnOfKeys } from '../passback/pairs.js';
 import { ColumnDoubts } from './column-doubts.js';
+import { noRows, RunInputError } from './errors.js';
 import { type RefusedFiles, RefusedRows } from './files/refused-rows.js';
 import { formatRows } from './row-count.js';
-import { noRows } from './row-errors.js';
 import type { BulkRun } from './row-source.js';
 import { formatCommandFor, formatOthersCommand } from './run-command.js';
 import { type InputDigest, preflight } from './source/checked-input.js';
-import { RunInputError } from './source/input.js';
 import type { FileRow } from './source/rows.js';
 
 /** Maximum number of invalid rows that are shown, and after which the others are not looked at. */

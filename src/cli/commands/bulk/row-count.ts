@@ -1,5 +1,5 @@
 import { type OutcomeCounts, outcomes } from '../../../client/rows/outcome.js';
-import { formatCount } from '../../../core/support/count.js';
+import { formatCount } from '../../output/numbers.js';
 
 /** `1 row`, `48,211 rows` */
 export function formatRows(count: number): string {

@@ -3,8 +3,8 @@ import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { readCommandLine } from '../../command-line/command-line.js';
 import { rootOf } from '../../command-line/help-layout.js';
 import { withFlags } from '../../request/command-text.js';
+import type { RunInputError } from './errors.js';
 import type { BulkRun } from './row-source.js';
-import type { RunInputError } from './source/input.js';
 
 /** Options of a run that say what its files are called, each with a value. */
 const fileOptions = ['--results', '--failed', '--part'];

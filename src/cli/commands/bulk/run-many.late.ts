@@ -21,6 +21,7 @@ import { confirmDoubts, warnOfDoubts } from '../../request/doubts.js';
 import { explainFailure } from '../../request/explain-failure.late.js';
 import { refuseMaskedReveal, revealAdvice } from '../../request/preview.js';
 import { ColumnDoubts } from './column-doubts.js';
+import { RunInputError } from './errors.js';
 import { FileRun, type RunReport } from './file-run.js';
 import { type ReplaceableFile, requireOurs } from './files/failed-file.js';
 import { openResults, type RunRecord } from './files/recorder.js';
@@ -41,7 +42,6 @@ import { type BulkRun, openRows } from './row-source.js';
 import { withCommand } from './run-command.js';
 import { reportRun } from './run-report.js';
 import { checkedInput } from './source/checked-input.js';
-import { RunInputError } from './source/input.js';
 import { partName } from './source/part.js';
 
 /** Reads with the code of each row of a file. */

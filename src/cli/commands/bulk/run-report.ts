@@ -1,13 +1,12 @@
 import { type Outcome, outcomes } from '../../../client/rows/outcome.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import { describeMissing } from '../../../core/contract/info-names.js';
-import { formatCount } from '../../../core/support/count.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { printAdvice, printMessage } from '../../io.js';
-import { formatDuration } from '../../output/duration.js';
-import type { EndedRun } from './ended-run.js';
+import { formatCount, formatDuration } from '../../output/numbers.js';
 import type { FailureGroup } from './failure-groups.js';
 import type { RunReport } from './file-run.js';
+import type { EndedRun } from './next-step.js';
 import { errorOf } from './next-step.js';
 import { formatEmptyRows, formatRows, totalOf } from './row-count.js';
 import { formatCommand } from './run-command.js';

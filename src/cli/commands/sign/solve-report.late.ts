@@ -2,7 +2,6 @@
 
 import type { Recipe, SigningRecipes } from '../../../core/signing/recipe.js';
 import { formatRecipe } from '../../../core/signing/recipe-json.js';
-import { formatCount } from '../../../core/support/count.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import type { SignatureName } from '../../../lab/contract.js';
 import { describeRecipe } from '../../../lab/describe-recipe.js';
@@ -10,6 +9,7 @@ import { doubtsOf } from '../../../lab/doubts.js';
 import type { FoundPair } from '../../../lab/find-both.js';
 import type { FoundRules } from '../../../lab/find-rules.js';
 import type { RuleGroup } from '../../../lab/groups.js';
+import { formatCount } from '../../output/numbers.js';
 import { CheckFailedError } from '../../report-error.js';
 
 /** The result of a search for the rules of captured requests. */

@@ -5,7 +5,6 @@ import { InvalidInputError } from '../../../core/contract/errors.js';
 import type { Settings } from '../../../core/profiles/settings.js';
 import type { SignerPair } from '../../../core/signing/app-signatures.js';
 import type { Recipe, SigningRecipes } from '../../../core/signing/recipe.js';
-import { formatCount } from '../../../core/support/count.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { describeRecipe } from '../../../lab/describe-recipe.js';
 import { type AskedRules, askForRules } from '../../../lab/settle/ask-for-rules.js';
@@ -15,6 +14,7 @@ import type { Search } from '../../../lab/settle/search-by-asking.js';
 import type { CliContext, Invocation } from '../../command.js';
 import type { ConnectionOptions } from '../../command-line/options.js';
 import { printAdvice, printMessage } from '../../io.js';
+import { formatCount } from '../../output/numbers.js';
 import { confirm } from '../../prompt.js';
 import { CheckFailedError } from '../../report-error.js';
 import {

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatRows } from '../../../../src/cli/commands/bulk/row-count.js';
-import { formatCount } from '../../../../src/core/support/count.js';
+import { formatCount } from '../../../../src/cli/output/numbers.js';
 import { encodeGb18030 } from '../../../support/gb18030.js';
 import { ServedMachine } from '../../../support/served.js';
 

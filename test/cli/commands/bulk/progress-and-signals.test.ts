@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { formatRows } from '../../../../src/cli/commands/bulk/row-count.js';
-import { formatDuration } from '../../../../src/cli/output/duration.js';
+import { formatDuration } from '../../../../src/cli/output/numbers.js';
 import {
   ProgressDisplay,
   progressLine,

@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path';
 import { InvalidInputError, quoteName } from '../../../../core/contract/errors.js';
+import { RunInputError } from '../errors.js';
 import type { RowOperation } from '../operations.js';
-import { RunInputError } from '../source/input.js';
 import { AppendFile, type Contents, noContents } from './append-file.js';
 import { type ReplaceableFile, requireOurs } from './failed-file.js';
 import {

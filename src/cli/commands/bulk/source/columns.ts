@@ -2,7 +2,7 @@ import { InvalidInputError, quoteName } from '../../../../core/contract/errors.j
 import { mayBeValue } from '../../../../core/contract/masking.js';
 import { textFault } from '../../../../core/contract/unsafe-text.js';
 import { type FlatValue, JsonNumber } from '../../../../core/contract/user-info.js';
-import { RunInputError } from './input.js';
+import { RunInputError } from '../errors.js';
 
 /** The types of the cells of a column; the default is text. */
 export const cellTypes = ['text', 'number', 'boolean'] as const;

@@ -7,19 +7,6 @@ import { describeSystemError } from '../../../../core/support/errors.js';
 import { openInput } from '../../../../core/support/input-file.js';
 
 /**
- * Invalid input of a run. Its hint ends with what to run: the same command with these options,
- * which the command line completes.
- */
-export class RunInputError extends InvalidInputError {
-  readonly options: readonly string[];
-
-  constructor(message: string, hint: string, ...options: string[]) {
-    super(message, { hint });
-    this.options = options;
-  }
-}
-
-/**
  * Returns the first bytes of a stream, at least `size` of them if there are so many, and the rest.
  */
 export async function peek(

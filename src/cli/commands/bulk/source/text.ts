@@ -1,7 +1,8 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { InvalidInputError, quoteName } from '../../../../core/contract/errors.js';
 import { byteOrderMark, isUtf16, longestMark } from '../../../../core/support/byte-order-mark.js';
-import { join, peek, RunInputError } from './input.js';
+import { RunInputError } from '../errors.js';
+import { join, peek } from './input.js';
 import { cutLines, type LineBlock, splitLines } from './lines.js';
 
 export const defaultEncoding = 'utf-8';
