@@ -36,8 +36,8 @@ export async function findClockWindow(
   const old = faulty.get('oldTimestamp');
   const ahead = faulty.get('futureTimestamp');
   return {
-    old: isTold(old) ? await new LimitSearch(exchange, old, 1).run() : null,
-    ahead: isTold(ahead) ? await new LimitSearch(exchange, ahead, -1).run() : null,
+    old: isTold(old) ? await new LimitSearch(exchange, old, 1).bisect() : null,
+    ahead: isTold(ahead) ? await new LimitSearch(exchange, ahead, -1).bisect() : null,
   };
 }
 
@@ -57,7 +57,7 @@ class LimitSearch {
     this.#direction = direction;
   }
 
-  async run(): Promise<Limit | null> {
+  async bisect(): Promise<Limit | null> {
     const before = this.#exchange.left;
     let limit: Limit = { accepted: 0, refused: oldSeconds };
     while (limit.refused - limit.accepted > 1 && limit.accepted <= maxClockWindowSeconds) {

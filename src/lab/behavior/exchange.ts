@@ -356,7 +356,7 @@ export class Exchange {
    * before.
    */
   #senderOf(
-    { tenantCode, appKey, age = 0, sign, short }: ProbeRequest,
+    { tenantCode, appKey, age = 0, changeSigners, shortParameter }: ProbeRequest,
     isCopy: boolean,
   ): CallClient {
     const { client, signers } = this.#connection;
@@ -366,10 +366,10 @@ export class Exchange {
     return client.withOptions({
       tenantCode: tenantCode ?? client.options.tenantCode,
       appKey: appKey ?? client.options.appKey,
-      signing: sign?.(signers) ?? signers,
-      random: () => (short === 'random' ? random.slice(0, randomLength.min - 1) : random),
+      signing: changeSigners?.(signers) ?? signers,
+      random: () => (shortParameter === 'random' ? random.slice(0, randomLength.min - 1) : random),
       // A digit less.
-      now: () => (short === 'timestamp' ? now / 10 : now - age * 1000),
+      now: () => (shortParameter === 'timestamp' ? now / 10 : now - age * 1000),
     });
   }
 

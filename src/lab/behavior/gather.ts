@@ -2,7 +2,7 @@ import type { ConstantAnswer } from './answer.js';
 import { findClockWindow, maxWindowRequests } from './clock-window.js';
 import { Evidence } from './evidence.js';
 import { type Exchange, type ProbedUser, reservedRequests, StoppedError } from './exchange.js';
-import { faultNames, faulty } from './requests.js';
+import { faultNames, readWithFaults } from './requests.js';
 import { maxUserRequests, removeKey, studyUser } from './test-user.js';
 
 /**
@@ -30,7 +30,7 @@ export async function gather(exchange: Exchange): Promise<Evidence> {
   const evidence = new Evidence(exchange);
   try {
     for (const name of faultNames) {
-      const answer = await exchange.twice(() => faulty(exchange.controlRead(), [name]));
+      const answer = await exchange.twice(() => readWithFaults(exchange.controlRead(), [name]));
       evidence.faulty.set(name, answer);
     }
     evidence.copies = await copiesOfReads(exchange);

@@ -21,12 +21,11 @@ import {
 import { absentName, type FaultName, type Meaning } from './requests.js';
 import { maxCodeReads } from './test-user.js';
 
-/**
- * The value of a field, and how it shows; `undefined` if it is not known: why, and what would
- * settle it.
- */
-interface Finding<T> {
+/** What the answers show of a field of the platform file. */
+interface LearnedField<T> {
+  /** `undefined` if it is not known. */
   readonly value: T | undefined;
+  /** How it shows; or why it is not known, and what would settle it. */
   readonly detail: string;
 }
 
@@ -46,16 +45,16 @@ export interface Learned {
   readonly refusals: readonly Refusal[];
 }
 
-const settled = <T>(value: T, detail: string): Finding<T> => ({ value, detail });
-const unsettled = (detail: string): Finding<never> => ({ value: undefined, detail });
+const settled = <T>(value: T, detail: string): LearnedField<T> => ({ value, detail });
+const unsettled = (detail: string): LearnedField<never> => ({ value: undefined, detail });
 
-type Findings = { readonly [Name in keyof Platform]?: Finding<Platform[Name]> };
+type LearnedFields = { readonly [Name in keyof Platform]?: LearnedField<Platform[Name]> };
 
 /** Concludes from the answers how the platform does what the spec leaves open. */
 export function learn(evidence: Evidence): Learned {
   const refusals = refusalsOf(evidence);
   const http_status = findStatus(refusals);
-  const findings: Findings = {
+  const byField: LearnedFields = {
     signing: findSigning(evidence),
     result_codes: findCodes(refusals, http_status.value ?? 'by-code'),
     http_status,
@@ -75,7 +74,7 @@ export function learn(evidence: Evidence): Learned {
   };
   const fields: Record<string, unknown> = {};
   const points: Point[] = [];
-  for (const [name, { value, detail }] of Object.entries(findings)) {
+  for (const [name, { value, detail }] of Object.entries(byField)) {
     const field = name as keyof Platform;
     if (value !== undefined) fields[field] = value;
     const isFound = value !== undefined || (field === 'signing' && areSignaturesAccepted(evidence));
@@ -108,7 +107,7 @@ function whyLate(evidence: Evidence): string {
   return `not refused before the code is looked up: ${whyNotNamed(evidence)}`;
 }
 
-function findSigning(evidence: Evidence): Finding<never> {
+function findSigning(evidence: Evidence): LearnedField<never> {
   if (areSignaturesAccepted(evidence)) return unsettled('accepted as the profile has them');
   if (isSignAccepted(evidence))
     return unsettled('sign is accepted; app_sign may be wrong, or is not checked before the code');
@@ -122,7 +121,7 @@ function ofPlatform(refusals: readonly Refusal[]): ClearRefusal[] {
   return clearOf(refusals).filter(({ means }) => !ofGateway.includes(means));
 }
 
-function findStatus(refusals: readonly Refusal[]): Finding<Platform['http_status']> {
+function findStatus(refusals: readonly Refusal[]): LearnedField<Platform['http_status']> {
   const statuses = ofPlatform(refusals).map(({ answer }) => answer.httpStatus);
   if (statuses.length === 0) return unsettled('no refusal shows its meaning');
   const isUsually200 = 2 * statuses.filter((status) => status === 200).length > statuses.length;
@@ -135,7 +134,7 @@ function findStatus(refusals: readonly Refusal[]): Finding<Platform['http_status
 function findCodes(
   refusals: readonly Refusal[],
   httpStatus: Platform['http_status'],
-): Finding<Platform['result_codes']> {
+): LearnedField<Platform['result_codes']> {
   const clear = clearOf(refusals);
   if (clear.length === 0) return unsettled('no refusal shows its meaning');
   const { table, leftOut } = codesOf(refusals, httpStatus);
@@ -154,7 +153,7 @@ function emptyKind(value: unknown): 'object' | 'list' | 'null' | undefined {
   return Array.isArray(value) ? 'list' : 'object';
 }
 
-function findEmptyObject(evidence: Evidence): Finding<Platform['empty_object']> {
+function findEmptyObject(evidence: Evidence): LearnedField<Platform['empty_object']> {
   const { whole } = evidence;
   if (whole === null) return unsettled(whyNoRead(evidence));
   const { extension_info, basic_info } = dataOf(whole);
@@ -165,24 +164,24 @@ function findEmptyObject(evidence: Evidence): Finding<Platform['empty_object']> 
   if (kind === undefined)
     return unsettled('no object of that user is empty: needs a --code of another');
   if (kinds.length > 1)
-    return unsettled(`several: ${kinds.map((other) => emptyKinds[other]).join(', ')}`);
+    return unsettled(`several: ${kinds.map((emptyAs) => emptyKinds[emptyAs]).join(', ')}`);
   return settled(kind, `${emptyKinds[kind]} in a read`);
 }
 
-function findRefusalData(refusals: readonly Refusal[]): Finding<Platform['refusal_data']> {
+function findRefusalData(refusals: readonly Refusal[]): LearnedField<Platform['refusal_data']> {
   const kinds = ofPlatform(refusals).map(({ answer: { seen } }) => {
     const { members } = seen[0];
     return Object.hasOwn(members, 'data') ? emptyKind(members.data) : ('omit' as const);
   });
   const [kind] = kinds;
   if (kind === undefined) return unsettled('no refusal shows it');
-  if (kinds.some((other) => other !== kind)) return unsettled('not the same in all refusals');
+  if (new Set(kinds).size > 1) return unsettled('not the same in all refusals');
   return settled(kind, emptyKinds[kind]);
 }
 
 const absentWords = { omit: 'left out', null: 'null', empty: 'empty text' } as const;
 
-function findAbsent(evidence: Evidence): Finding<Platform['absent']> {
+function findAbsent(evidence: Evidence): LearnedField<Platform['absent']> {
   const { whole, named } = evidence;
   const { basic_info } = dataOf(whole);
   // Empty text may be a value, and a field may be left out because the platform does not have it.
@@ -204,7 +203,7 @@ function absentKind(data: Readonly<Record<string, unknown>>): Platform['absent']
   return value === '' ? 'empty' : null;
 }
 
-function findValues(evidence: Evidence): Finding<Platform['values']> {
+function findValues(evidence: Evidence): LearnedField<Platform['values']> {
   const { whole, named, written, all, user } = evidence;
   if (written === null || !isCarriedOut(written)) return unsettled(whyNoPassback(evidence));
   if (whole === null) return unsettled(whyNoRead(evidence));
@@ -228,18 +227,21 @@ function findTaken<Refused, Taken>(
   name: FaultName,
   refused: Refused,
   taken: Taken,
-): Finding<Refused | Taken> {
+): LearnedField<Refused | Taken> {
   const late = evidence.issued.get(name) ?? null;
   if (isCarriedOut(late)) return settled(taken, 'one was accepted');
   const answer = late ?? evidence.faulty.get(name) ?? null;
   if (answer === null) return unsettled(notAsked);
-  const refusal = refusals.find((known) => known.answer === answer);
+  const refusal = refusals.find((listed) => listed.answer === answer);
   if (refusal?.unclear === null) return settled(refused, 'one was refused');
   if (saysTheSame(answer, evidence.control)) return unsettled(whyLate(evidence));
   return unsettled(refusal?.unclear ?? 'not clear');
 }
 
-function findScopes(evidence: Evidence, refusals: readonly Refusal[]): Finding<Platform['scopes']> {
+function findScopes(
+  evidence: Evidence,
+  refusals: readonly Refusal[],
+): LearnedField<Platform['scopes']> {
   const { faulty, control } = evidence;
   const usual = faulty.get('usualScope') ?? null;
   if (usual === null) return unsettled(notAsked);
@@ -254,7 +256,7 @@ function findScopes(evidence: Evidence, refusals: readonly Refusal[]): Finding<P
 
 function findWindows(
   evidence: Evidence,
-): Pick<Findings, 'clock_window_seconds' | 'clock_ahead_seconds'> {
+): Pick<LearnedFields, 'clock_window_seconds' | 'clock_ahead_seconds'> {
   const old = findLimit(evidence, 'oldTimestamp', evidence.window?.old);
   const ahead = findLimit(evidence, 'futureTimestamp', evidence.window?.ahead);
   const [back, forth] = [old.value, ahead.value];
@@ -280,7 +282,9 @@ function findWindows(
  * A window on one side alone may be that of a clock that is wrong, unless it is one that
  * deployments have.
  */
-function unlessClock(limit: Finding<number | 'unlimited'>): Finding<number | 'unlimited'> {
+function unlessClock(
+  limit: LearnedField<number | 'unlimited'>,
+): LearnedField<number | 'unlimited'> {
   const { value } = limit;
   if (typeof value !== 'number' || value === 0 || isUsualWindow(value, 0)) return limit;
   return unsettled(`${value} s in this direction only: the clock of the platform may be wrong`);
@@ -294,7 +298,7 @@ function findLimit(
   evidence: Evidence,
   name: 'oldTimestamp' | 'futureTimestamp',
   limit: Limit | null | undefined,
-): Finding<number | 'unlimited'> {
+): LearnedField<number | 'unlimited'> {
   const late = evidence.issued.get(name) ?? null;
   if (isCarriedOut(late)) return settled('unlimited', 'an hour was accepted');
   if (late !== null)
@@ -316,7 +320,10 @@ function findLimit(
   return settled(Math.round(accepted), `${Math.round(accepted)} s, to about a second`);
 }
 
-function findReplay(evidence: Evidence, refusals: readonly Refusal[]): Finding<Platform['replay']> {
+function findReplay(
+  evidence: Evidence,
+  refusals: readonly Refusal[],
+): LearnedField<Platform['replay']> {
   const { copies, control, removedCopies, written } = evidence;
   if (isCarriedOut(removedCopies))
     return settled('allow', 'the copy of a passback was carried out');
@@ -329,7 +336,7 @@ function findReplay(evidence: Evidence, refusals: readonly Refusal[]): Finding<P
   return unsettled(`not refused before the code is looked up: ${why}`);
 }
 
-function findUses(evidence: Evidence): Finding<Platform['code_uses']> {
+function findUses(evidence: Evidence): LearnedField<Platform['code_uses']> {
   const { uses, control, codesRead, areNamesRefused } = evidence;
   if (uses === null) return unsettled(whyNoRead(evidence));
   if (isCarriedOut(control)) return unsettled('a code that was never issued is accepted, too');
@@ -344,7 +351,7 @@ function findUses(evidence: Evidence): Finding<Platform['code_uses']> {
   return settled(count, `${count === 1 ? '1 read' : `${count} reads`}, if the code was fresh`);
 }
 
-function findPassbackId(evidence: Evidence): Finding<Platform['passback_union_id']> {
+function findPassbackId(evidence: Evidence): LearnedField<Platform['passback_union_id']> {
   const { written, user } = evidence;
   if (!isCarriedOut(written)) return unsettled(whyNoPassback(evidence));
   const { union_id } = dataOf(written);
@@ -361,7 +368,7 @@ const chatField = new RegExp(
     .join('|')})$`,
 );
 
-function findPrefix(evidence: Evidence): Finding<ChatPrefix> {
+function findPrefix(evidence: Evidence): LearnedField<ChatPrefix> {
   const { whole } = evidence;
   if (whole === null) return unsettled(whyNoRead(evidence));
   const { basic_info } = dataOf(whole);

@@ -55,10 +55,10 @@ export function codesOf(
  */
 export function withUnseen(
   table: PlatformResultCodes,
-  other: PlatformResultCodes,
+  rest: PlatformResultCodes,
 ): PlatformResultCodes {
   const seen = new Set(Object.values(table).flatMap(meaningsOf));
-  const unseen = Object.entries(other).filter(
+  const unseen = Object.entries(rest).filter(
     ([code, entry]) =>
       !Object.hasOwn(table, code) && !meaningsOf(entry).some((name) => seen.has(name)),
   );
@@ -141,9 +141,9 @@ export function differencesOf(refusals: readonly Refusal[], platform: Platform):
   const { result_codes, http_status } = platform;
   return clearOf(refusals).flatMap(({ request, means, answer, code }) => {
     const detail = means === 'unknownParameter' || means === 'scopeNotAccepted' ? means : undefined;
-    const own = platformRefusal(ownCode(means), result_codes, http_status, detail);
-    if (own.code === code && own.httpStatus === answer.httpStatus) return [];
-    const ofService = `${own.code}, HTTP ${own.httpStatus}`;
+    const served = platformRefusal(ownCode(means), result_codes, http_status, detail);
+    if (served.code === code && served.httpStatus === answer.httpStatus) return [];
+    const ofService = `${served.code}, HTTP ${served.httpStatus}`;
     return [`${request}: ${ofService}, not ${code}, HTTP ${answer.httpStatus}`];
   });
 }

@@ -29,8 +29,8 @@ export type LeftState =
 export function leftBehind(exchange: Exchange): LeftKey[] {
   const { key } = exchange.user;
   const left: LeftKey[] = [];
-  const own = stateOfKey(exchange);
-  if (own !== null) left.push(own);
+  const keyOfProbe = leftKeyOfProbe(exchange);
+  if (keyOfProbe !== null) left.push(keyOfProbe);
   if (
     mayHaveWritten(exchange, 'writes reserved key') &&
     !isSeenWithout(exchange, reservedKey, 'writes reserved key')
@@ -49,7 +49,7 @@ export function mayHaveWritten(exchange: Exchange, effect: ProbeRequest['effect'
   return answers.some((answer) => !isRefused(answer) || exchange.isInstead(answer));
 }
 
-function stateOfKey(exchange: Exchange): LeftKey | null {
+function leftKeyOfProbe(exchange: Exchange): LeftKey | null {
   const { observations, user } = exchange;
   const { key } = user;
   if (!mayHaveWritten(exchange, 'writes key')) return null;

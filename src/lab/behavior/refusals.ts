@@ -231,12 +231,12 @@ class RefusalList {
 
   #doubtOfLookalike(name: FaultName, answer: ConstantAnswer | null): string | null {
     const { faulty, control } = this.#evidence;
-    for (const other of lookalikes[name] ?? []) {
-      const { title } = faults[other];
-      const compared = faulty.get(other) ?? null;
-      if (compared === null) return `not known whether it is answered like ${title}`;
-      if (saysTheSame(compared, control)) continue;
-      if (hasSameCode(compared, answer)) return `answered like ${title}`;
+    for (const lookalike of lookalikes[name] ?? []) {
+      const { title } = faults[lookalike];
+      const answerToLookalike = faulty.get(lookalike) ?? null;
+      if (answerToLookalike === null) return `not known whether it is answered like ${title}`;
+      if (saysTheSame(answerToLookalike, control)) continue;
+      if (hasSameCode(answerToLookalike, answer)) return `answered like ${title}`;
     }
     return null;
   }

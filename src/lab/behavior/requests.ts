@@ -16,11 +16,11 @@ export interface ProbeRequest {
   readonly means?: Meaning;
   readonly request: PlainRequest;
   /**
-   * The signers that sign it.
+   * Makes its signers of those of the profile.
    *
-   * @default those of the profile
+   * @default these sign it
    */
-  readonly sign?: (signers: Signers) => Signers;
+  readonly changeSigners?: (signers: Signers) => Signers;
   readonly tenantCode?: string;
   readonly appKey?: string;
   /**
@@ -30,7 +30,7 @@ export interface ProbeRequest {
    */
   readonly age?: number;
   /** The parameter that is shorter than §8 allows. */
-  readonly short?: 'random' | 'timestamp';
+  readonly shortParameter?: 'random' | 'timestamp';
   /** Whether it names a user: the text of its answer is neither shown nor saved. */
   readonly isPersonal?: true;
   /** What it does to a record if it is carried out. */
@@ -116,8 +116,8 @@ interface Fault {
   readonly change: (request: PlainRequest) => Partial<ProbeRequest>;
 }
 
-/** The request with other parameters than the table of §4.1 has. */
-function withTable(
+/** The request with a change of its table of parameters (§4.1). */
+function withParameterTable(
   request: PlainRequest,
   change: (parameters: readonly Parameter[]) => readonly Parameter[],
 ): Partial<ProbeRequest> {
@@ -128,15 +128,17 @@ function withTable(
 }
 
 const without = (name: string) => (request: PlainRequest) =>
-  withTable(request, (parameters) => parameters.filter((parameter) => parameter.name !== name));
+  withParameterTable(request, (parameters) =>
+    parameters.filter((parameter) => parameter.name !== name),
+  );
 
 /** A value that is shorter than the form that §8 gives to a parameter. */
-const shorter = (short: 'random' | 'timestamp') => (request: PlainRequest) => ({
-  short,
-  ...withTable(request, (parameters) =>
+const shorter = (shortParameter: 'random' | 'timestamp') => (request: PlainRequest) => ({
+  shortParameter,
+  ...withParameterTable(request, (parameters) =>
     parameters.map((parameter) => {
       const { length: _length, digits: _digits, ...formless } = parameter;
-      return parameter.name === short ? formless : parameter;
+      return parameter.name === shortParameter ? formless : parameter;
     }),
   ),
 });
@@ -144,8 +146,16 @@ const shorter = (short: 'random' | 'timestamp') => (request: PlainRequest) => ({
 const withParameter = (name: string, value: string) => (request: PlainRequest) => {
   const parameters = new Map([...request.parameters, [name, value]]);
   const isKnown = request.endpoint.parameters.some((parameter) => parameter.name === name);
-  const more = { name, in: 'query', type: 'string', required: false, meaning: '' } as const;
-  return withTable({ ...request, parameters }, (known) => (isKnown ? known : [...known, more]));
+  const unknownParameter = {
+    name,
+    in: 'query',
+    type: 'string',
+    required: false,
+    meaning: '',
+  } as const;
+  return withParameterTable({ ...request, parameters }, (table) =>
+    isKnown ? table : [...table, unknownParameter],
+  );
 };
 
 /**
@@ -157,7 +167,7 @@ export const faults = {
   wrongSign: {
     title: 'a wrong sign',
     means: 'wrongSign',
-    change: () => ({ sign: ({ app_sign, sign }) => ({ app_sign, sign: spoiled(sign) }) }),
+    change: () => ({ changeSigners: ({ app_sign, sign }) => ({ app_sign, sign: spoiled(sign) }) }),
   },
   noCode: { title: 'no code', means: 'missingParameter', change: without('code') },
   shortRandom: {
@@ -178,7 +188,9 @@ export const faults = {
   wrongAppSign: {
     title: 'a wrong app_sign',
     means: 'wrongAppSign',
-    change: () => ({ sign: ({ app_sign, sign }) => ({ app_sign: spoiled(app_sign), sign }) }),
+    change: () => ({
+      changeSigners: ({ app_sign, sign }) => ({ app_sign: spoiled(app_sign), sign }),
+    }),
   },
   oldTimestamp: {
     title: 'a timestamp an hour old',
@@ -236,9 +248,9 @@ export type FaultName = keyof typeof faults;
 export const faultNames = Object.keys(faults) as FaultName[];
 
 /** A read with these faults. */
-export function faulty(read: ProbeRequest, names: readonly FaultName[]): ProbeRequest {
-  const { means: _, ...right } = read;
-  let asked: ProbeRequest = right;
+export function readWithFaults(read: ProbeRequest, names: readonly FaultName[]): ProbeRequest {
+  const { means: _, ...rightRead } = read;
+  let asked: ProbeRequest = rightRead;
   for (const name of names) {
     const { change, title, means }: Fault = faults[name];
     asked = { ...asked, title, ...(means !== undefined && { means }), ...change(asked.request) };
@@ -287,13 +299,13 @@ export function keyRemoval(unionId: string, key: string): ProbeRequest {
  * key, or the ID.
  */
 export function faultyPassbacks(unionId: string, key: string): ProbeRequest[] {
-  const own = (value: unknown) => JSON.stringify({ [key]: value });
+  const withKey = (value: unknown) => JSON.stringify({ [key]: value });
   const reserved = JSON.stringify({ [reservedKey]: unionId });
   return [
     {
       ...passback(
         'a passback without a user',
-        { user_info: own('1') },
+        { user_info: withKey('1') },
         'writes key of another user',
       ),
       means: 'userNotNamed',
@@ -301,7 +313,7 @@ export function faultyPassbacks(unionId: string, key: string): ProbeRequest[] {
     {
       ...passback(
         'a primary_key that is not in user_info',
-        { primary_key: absentName, user_info: own('1') },
+        { primary_key: absentName, user_info: withKey('1') },
         'writes key of another user',
       ),
       means: 'primaryKeyNotInUserInfo',
@@ -309,7 +321,7 @@ export function faultyPassbacks(unionId: string, key: string): ProbeRequest[] {
     {
       ...passback(
         'a user_info of two levels',
-        { union_id: unionId, user_info: own({ a: 1 }) },
+        { union_id: unionId, user_info: withKey({ a: 1 }) },
         'writes key',
       ),
       means: 'userInfoNotFlat',

@@ -11,12 +11,12 @@ import { mayHaveWritten } from './left-behind.js';
 import {
   absentName,
   type FaultName,
-  faulty,
   faultyPassbacks,
   issuedRead,
   keyPassback,
   keyRemoval,
   type ProbeRequest,
+  readWithFaults,
 } from './requests.js';
 
 /** Maximum number of reads with one code. */
@@ -52,7 +52,7 @@ export function maxUserRequests({ codes, unionId }: ProbedUser): number {
  * @throws StoppedError, and what `Exchange.ask` throws
  */
 export async function studyUser(exchange: Exchange, evidence: Evidence): Promise<void> {
-  await new UserStudy(exchange, evidence).run();
+  await new UserStudy(exchange, evidence).study();
 }
 
 /** Asks for the removal of the key, if it may be with the user, and was not removed. */
@@ -67,8 +67,8 @@ export async function removeKey(exchange: Exchange, evidence: Evidence): Promise
   evidence.removed = (await exchange.remove(keyRemoval(unionId, key))) ?? evidence.removed;
 }
 
-/** The answer to a request that is asked until it is settled. */
-interface Settled {
+/** The answer to a request that is asked until it is decided. */
+interface DecidedAnswer {
   readonly answer: Observation;
   /** Whether all its answers were the same: another one may have used up a code. */
   readonly isCertain: boolean;
@@ -96,7 +96,7 @@ class UserStudy {
     this.#names = [key, absentName, 'device_info', 'location_info'];
   }
 
-  async run(): Promise<void> {
+  async study(): Promise<void> {
     const { codes, unionId } = this.#exchange.user;
     // With one code, the read has to show what was passed back.
     const isReadLater = codes.length === 1 && unionId !== undefined;
@@ -115,7 +115,7 @@ class UserStudy {
    * Asks until the request is carried out, refused like a code that was never issued, or refused
    * twice alike.
    */
-  async #settle(asked: ProbeRequest): Promise<Settled> {
+  async #askUntilDecided(asked: ProbeRequest): Promise<DecidedAnswer> {
     const exchange = this.#exchange;
     const first = await exchange.ask(asked);
     const isCertain = first.unanswered === 0;
@@ -133,7 +133,7 @@ class UserStudy {
   async #readWhole(): Promise<void> {
     const evidence = this.#evidence;
     while (evidence.whole === null && this.#codes[0] !== undefined) {
-      const { answer, isCertain } = await this.#settle(issuedRead(this.#codes[0]));
+      const { answer, isCertain } = await this.#askUntilDecided(issuedRead(this.#codes[0]));
       if (isCarriedOut(answer)) {
         evidence.whole = answer;
         evidence.uses = { count: 1, refusal: null, isCertain };
@@ -152,14 +152,14 @@ class UserStudy {
   async #passBack(unionId: string): Promise<void> {
     const evidence = this.#evidence;
     const { key } = this.#exchange.user;
-    const { answer } = await this.#settle(keyPassback(unionId, key));
+    const { answer } = await this.#askUntilDecided(keyPassback(unionId, key));
     evidence.written = answer;
     if (!isCarriedOut(answer)) return;
     for (const asked of faultyPassbacks(unionId, key)) {
       const refusal = await this.#exchange.twice(() => asked);
       evidence.passbacks.push({ asked, answer: refusal });
     }
-    evidence.writtenAgain = (await this.#settle(keyPassback(unionId, key))).answer;
+    evidence.writtenAgain = (await this.#askUntilDecided(keyPassback(unionId, key))).answer;
   }
 
   /** Reads by names, until the first code is used up. */
@@ -169,7 +169,7 @@ class UserStudy {
     if (code === undefined || evidence.uses === null) return;
     let { count, isCertain }: CodeUses = evidence.uses;
     while (count < maxCodeReads) {
-      const named = await this.#settle(issuedRead(code, this.#names));
+      const named = await this.#askUntilDecided(issuedRead(code, this.#names));
       isCertain &&= named.isCertain;
       if (isCarriedOut(named.answer)) {
         count += 1;
@@ -177,7 +177,7 @@ class UserStudy {
         continue;
       }
       // The names may be refused, not the code: the whole record was read with it.
-      const whole = await this.#settle(issuedRead(code));
+      const whole = await this.#askUntilDecided(issuedRead(code));
       isCertain &&= whole.isCertain && alikeOf([named.answer, whole.answer]) !== null;
       evidence.areNamesRefused = isCarriedOut(whole.answer);
       if (!isCarriedOut(whole.answer)) this.#codes.shift();
@@ -227,7 +227,7 @@ class UserStudy {
     const names = late.filter((name) => together.includes(name));
     const code = this.#codes[0];
     if (names.length === 0 || code === undefined) return late;
-    const { answer } = await this.#settle(faulty(this.#rightRead(code), names));
+    const { answer } = await this.#askUntilDecided(readWithFaults(this.#rightRead(code), names));
     if (!isCarriedOut(answer)) return late;
     for (const name of names) this.#evidence.issued.set(name, alikeOf([answer]));
     this.#wasRead(answer);
@@ -248,7 +248,9 @@ class UserStudy {
       refused.clear();
     };
     for (const [index, name] of names.entries()) {
-      const answer = await this.#exchange.twice(() => faulty(this.#rightRead(code), [name]));
+      const answer = await this.#exchange.twice(() =>
+        readWithFaults(this.#rightRead(code), [name]),
+      );
       if (answer === null) continue;
       if (isCarriedOut(answer)) {
         issued.set(name, answer);
@@ -265,7 +267,7 @@ class UserStudy {
       refused.set(name, answer);
     }
     if (refused.size === 0) return [];
-    const { answer } = await this.#settle(this.#rightRead(code));
+    const { answer } = await this.#askUntilDecided(this.#rightRead(code));
     if (isCarriedOut(answer)) {
       believeRefused();
       this.#wasRead(answer);
@@ -277,7 +279,7 @@ class UserStudy {
   async #readNamed(): Promise<void> {
     const code = this.#codes[0];
     if (code === undefined) return;
-    const { answer } = await this.#settle(issuedRead(code, this.#names));
+    const { answer } = await this.#askUntilDecided(issuedRead(code, this.#names));
     if (isCarriedOut(answer)) this.#wasRead(answer);
     else this.#dropCode();
   }
@@ -295,6 +297,6 @@ class UserStudy {
   async #readAfterwards(): Promise<void> {
     const code = this.#codes[0];
     if (code === undefined || !isCarriedOut(this.#evidence.written)) return;
-    await this.#settle(issuedRead(code));
+    await this.#askUntilDecided(issuedRead(code));
   }
 }

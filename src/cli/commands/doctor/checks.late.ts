@@ -46,7 +46,7 @@ import {
 import { networkOptions, proxyOf } from '../../request/network.js';
 
 /** The result of a check that did not fail. */
-interface Finding {
+interface CheckResult {
   /** The result in one line. */
   readonly detail: string;
   /** Advice, in sentences. */
@@ -58,14 +58,14 @@ interface Finding {
 }
 
 /**
- * Checks what a request needs, in its order, and yields the finding of each check.
+ * Checks what a request needs, in its order, and yields the result of each.
  *
  * @throws UserInfoError for the check that fails; CancelledError
  */
-export async function* findings(
+export async function* checkResults(
   { context, options }: Invocation<ConnectionOptions>,
   seenBefore?: Settlement,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<CheckResult> {
   const { profiles } = context;
   const list = await profiles.load();
   yield checkProfileFile(profiles, list);
@@ -76,8 +76,8 @@ export async function* findings(
   yield checkBaseUrl(settings);
   const secret = await settings.secret.read();
   yield describeSecret(secret, settings);
-  const { proxy, finding } = await checkProxy(settings, context);
-  yield finding;
+  const { proxy, result } = await checkProxy(settings, context);
+  yield result;
   const once = { ...options, attempts: 1 };
   const client = await connectTo(context, settings, once, { secret });
   try {
@@ -91,7 +91,7 @@ export async function* findings(
     refuseKnownFault(request, settings);
     const seen = seenBefore ?? (await askSignatures(context, settings, options, secret));
     for (const { operation } of endpoints) {
-      if (seen !== null) yield findingOf(operation, settings, seen);
+      if (seen !== null) yield resultOf(operation, settings, seen);
       else yield operation === 'read' ? checkOneRead(request, settings) : notAsked;
     }
   } finally {
@@ -100,7 +100,7 @@ export async function* findings(
 }
 
 /** The profile file is readable, and private to its owner. */
-function checkProfileFile(store: ProfileStore, list: ProfileList): Finding {
+function checkProfileFile(store: ProfileStore, list: ProfileList): CheckResult {
   const { path } = store;
   const { active, profiles: all } = list;
   const file = statSync(path, { throwIfNoEntry: false });
@@ -129,20 +129,20 @@ function checkProfileFile(store: ProfileStore, list: ProfileList): Finding {
 }
 
 /** All values that a request needs are set. */
-function describeSettings(settings: Settings): Finding {
+function describeSettings(settings: Settings): CheckResult {
   const { environment, tenant_code, channel, app_key, profile, warnings } = settings;
   const values = `tenant ${tenant_code.value}, channel ${channel.value}, app key ${app_key.value}`;
   const from = profile === null ? 'flags and environment variables' : `profile "${profile}"`;
   return { detail: `${environment.value}, ${values} (${from})`, ...adviceOf(warnings) };
 }
 
-function adviceOf(warnings: readonly string[]): Pick<Finding, 'next'> {
+function adviceOf(warnings: readonly string[]): Pick<CheckResult, 'next'> {
   if (warnings.length === 0) return {};
   return { next: `Warning: ${warnings.join('; ')}.` };
 }
 
 /** Requests may be sent to the base URL. */
-function checkBaseUrl(settings: Settings): Finding {
+function checkBaseUrl(settings: Settings): CheckResult {
   const { url } = settings.address();
   const { base_url, allow_http, profile } = settings;
   const detail = `${base_url.value} (${describeOrigin(base_url.origin)})`;
@@ -161,7 +161,7 @@ function checkBaseUrl(settings: Settings): Finding {
 function describeSecret(
   value: Secret,
   { profile, app_key, secret: { source } }: Settings,
-): Finding {
+): CheckResult {
   const detail = `found in ${describeSecretSource(source)}`;
   const { next } = adviceOf(secretDoubts(value, app_key.value));
   if (next === undefined) return { detail };
@@ -173,18 +173,18 @@ function describeSecret(
 async function checkProxy(
   settings: Settings,
   { io }: CliContext,
-): Promise<{ readonly proxy: HttpProxy | null; readonly finding: Finding }> {
+): Promise<{ readonly proxy: HttpProxy | null; readonly result: CheckResult }> {
   await networkOptions(settings, io.env);
-  const none = { proxy: null, finding: { detail: 'none for this host', skipped: true } };
+  const none = { proxy: null, result: { detail: 'none for this host', skipped: true } };
   if (settings.address().isLoopback) return none;
   const named = proxyOf(settings, io.env);
   if (named === null) return none;
   const proxy = parseProxy(named.address, named.name);
-  return { proxy, finding: { detail: `${proxy.host} (${named.name})` } };
+  return { proxy, result: { detail: `${proxy.host} (${named.name})` } };
 }
 
 /** A request can be signed: `signed` is the URL of one. */
-function checkSigning(settings: Settings, { searchParams }: URL): Finding {
+function checkSigning(settings: Settings, { searchParams }: URL): CheckResult {
   const lengthOf = (name: string) => searchParams.get(name)?.length ?? 0;
   const lengths = `app_sign has ${lengthOf('app_sign')} characters, sign ${lengthOf('sign')}`;
   const detail = `by ${describeRule(settings)}: ${lengths}`;
@@ -200,7 +200,7 @@ function checkConnection(
   { error, connectMs }: SentRequest,
   { base_url }: Settings,
   proxy: HttpProxy | null,
-): Finding {
+): CheckResult {
   const isOpen = connectMs !== undefined && error?.reason !== 'proxy';
   if (error !== undefined && !isOpen && error.reason !== 'tls') throw error;
   let detail = new URL(base_url.value).host;
@@ -210,7 +210,7 @@ function checkConnection(
 }
 
 /** The connection is encrypted, and the certificate of the service is valid. */
-function checkTls({ error }: SentRequest, { base_url }: Settings): Finding {
+function checkTls({ error }: SentRequest, { base_url }: Settings): CheckResult {
   if (new URL(base_url.value).protocol === 'http:') {
     return { detail: 'none: the base URL is http', skipped: true };
   }
@@ -224,7 +224,7 @@ function checkTls({ error }: SentRequest, { base_url }: Settings): Finding {
 function describeAnswer(
   { httpStatus, envelope }: Answer,
   { sentAt, receivedAt, refused }: SentRequest,
-): Finding {
+): CheckResult {
   const { code, msg } = envelope;
   const duration = `after ${receivedAt - sentAt} ms`;
   const detail = `HTTP ${httpStatus}, code ${code} ${quoteName(msg)}, ${duration}`;
@@ -234,7 +234,7 @@ function describeAnswer(
 }
 
 /** The clocks differ by no more than a service usually allows. */
-function checkClock({ date }: Answer, { sentAt, receivedAt }: SentRequest): Finding {
+function checkClock({ date }: Answer, { sentAt, receivedAt }: SentRequest): CheckResult {
   // A `Date` header has whole seconds: half a second is missing on average.
   const theirs = Date.parse(date ?? '') + 500;
   const aheadBy = Math.round((theirs - (sentAt + receivedAt) / 2) / 1000);
@@ -294,7 +294,7 @@ async function askSignatures(
  *
  * @throws CheckFailedError if a signature was refused
  */
-function findingOf(operation: OperationName, { profile }: Settings, seen: Settlement): Finding {
+function resultOf(operation: OperationName, { profile }: Settings, seen: Settlement): CheckResult {
   const { sight, detail, next } = reportOperation(operation, seen);
   if (sight !== 'refused') return withoutUndefined({ detail, next, skipped: sight === 'unseen' });
   const name = quoteWhereNeeded(profile ?? 'PROFILE');
@@ -309,7 +309,7 @@ function findingOf(operation: OperationName, { profile }: Settings, seen: Settle
  * What one read shows, without its control: something only where the codes of the platform are
  * known.
  */
-function checkOneRead({ refused }: SentRequest, settings: Settings): Finding {
+function checkOneRead({ refused }: SentRequest, settings: Settings): CheckResult {
   if (refused === undefined)
     return { detail: 'a code that was never issued is accepted', skipped: true };
   const { means, resultCode: code } = refused;
@@ -325,14 +325,14 @@ function checkOneRead({ refused }: SentRequest, settings: Settings): Finding {
 }
 
 /** An operation of which nothing was asked. */
-const notAsked: Finding = {
+const notAsked: CheckResult = {
   detail: 'not asked',
   next: 'To ask the platform: add --yes.',
   skipped: true,
 };
 
 /** How to learn what an unknown code means. A probe may be sent to a test deployment alone. */
-function learningCodes({ environment, profile }: Settings): Pick<Finding, 'next' | 'commands'> {
+function learningCodes({ environment, profile }: Settings): Pick<CheckResult, 'next' | 'commands'> {
   if (environment.value === 'production' || profile === null)
     return {
       next: 'Ask the operator what it means, and name it under result_codes of the platform file.',

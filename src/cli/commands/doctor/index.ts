@@ -56,7 +56,7 @@ export async function runChecks(
   seen?: Settlement,
 ): Promise<void> {
   const { io, style, isTable, print } = invocation;
-  const { findings } = await import('./checks.late.js');
+  const { checkResults } = await import('./checks.late.js');
   const results: Check[] = [];
   const report = async (result: Omit<Check, 'check'>) => {
     const check = (Object.keys(titles) as Check['check'][])[results.length];
@@ -66,7 +66,10 @@ export async function runChecks(
   };
   let cause: UserInfoError | undefined;
   try {
-    for await (const { detail, next = null, commands = [], skipped } of findings(invocation, seen))
+    for await (const { detail, next = null, commands = [], skipped } of checkResults(
+      invocation,
+      seen,
+    ))
       await report({ status: skipped ? 'skipped' : 'ok', detail, next, commands });
   } catch (error) {
     if (!(error instanceof UserInfoError) || error.code === 'CANCELLED') throw error;
