@@ -5,7 +5,7 @@
  */
 
 import { InvalidInputError } from '../core/contract/errors.js';
-import { checkMembers, isFunction, type Shape } from '../core/contract/members.js';
+import { checkMembers, mustBeFunction, type Shape } from '../core/contract/members.js';
 import { defaultPlatform } from '../core/platform/platform.js';
 import { type AdminOperations, createAdmin } from './administration/admin.js';
 import { systemUser } from './administration/admin-context.js';
@@ -128,7 +128,7 @@ export interface TestHooks {
 
 const hookMembers: Shape<TestHooks> = {
   what: 'the hooks of a test runner',
-  members: { beforeEach: isFunction, afterAll: isFunction, after: isFunction },
+  members: { beforeEach: mustBeFunction, afterAll: mustBeFunction, after: mustBeFunction },
   required: ['beforeEach'],
 };
 

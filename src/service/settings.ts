@@ -4,16 +4,16 @@ import { parseBaseUrl } from '../core/contract/base-url.js';
 import { InvalidInputError, quoteName } from '../core/contract/errors.js';
 import { defaultMaxBodyBytes, maxTimerMs } from '../core/contract/limits.js';
 import {
-  areTexts,
   checkMembers,
-  isA,
-  isCount,
-  isDuration,
-  isFunction,
-  isPlainObject,
-  isRate,
-  isText,
-  isWholeNumber,
+  mustBe,
+  mustBeCount,
+  mustBeDuration,
+  mustBeFunction,
+  mustBePlainObject,
+  mustBeRate,
+  mustBeText,
+  mustBeTexts,
+  mustBeWholeNumber,
   type Shape,
 } from '../core/contract/members.js';
 import { type Platform, type PlatformFile, parsePlatform } from '../core/platform/platform.js';
@@ -181,10 +181,10 @@ export interface AdminOptions extends StoreOptions, Partial<ServiceHost> {
   readonly actor?: string;
 }
 
-const isBoolean = isA('true or false', (value) => typeof value === 'boolean');
-const isPort = isWholeNumber(0, 65_535);
-const isTime = isWholeNumber(0, maxTimerMs);
-const areSecrets = isA(
+const mustBeBoolean = mustBe('true or false', (value) => typeof value === 'boolean');
+const mustBePort = mustBeWholeNumber(0, 65_535);
+const mustBeTime = mustBeWholeNumber(0, maxTimerMs);
+const mustBeSecrets = mustBe(
   'an array of Secret',
   (value) => Array.isArray(value) && value.every((secret) => secret instanceof Secret),
 );
@@ -202,37 +202,37 @@ const defaults = {
 };
 
 const storeMembers: Shape<Required<StoreOptions & ServiceHost>>['members'] = {
-  database: isText,
-  masterKeys: areSecrets,
-  poolSize: isCount,
-  create: isBoolean,
-  upgrade: isBoolean,
-  now: isFunction,
-  steadyNow: isFunction,
+  database: mustBeText,
+  masterKeys: mustBeSecrets,
+  poolSize: mustBeCount,
+  create: mustBeBoolean,
+  upgrade: mustBeBoolean,
+  now: mustBeFunction,
+  steadyNow: mustBeFunction,
 };
 
 /** The options of a service. `checkSettings` checks what they say. */
 export const serviceMembers: Shape<ServiceOptions>['members'] = {
   ...storeMembers,
-  host: isText,
-  port: isPort,
-  platform: isPlainObject,
-  rateLimit: isRate,
-  maxBodyBytes: isCount,
-  requestTimeoutMs: isDuration,
-  faults: isPlainObject,
-  maxConnections: isCount,
-  keepAliveMs: isDuration,
-  page: isBoolean,
-  drainMs: isTime,
-  drainDelayMs: isTime,
-  adminPort: isPort,
-  auditDays: isWholeNumber(1, 1_000_000),
-  adminTokens: areSecrets,
-  publicUrl: isText,
-  trustProxy: areTexts,
-  version: isText,
-  log: isFunction,
+  host: mustBeText,
+  port: mustBePort,
+  platform: mustBePlainObject,
+  rateLimit: mustBeRate,
+  maxBodyBytes: mustBeCount,
+  requestTimeoutMs: mustBeDuration,
+  faults: mustBePlainObject,
+  maxConnections: mustBeCount,
+  keepAliveMs: mustBeDuration,
+  page: mustBeBoolean,
+  drainMs: mustBeTime,
+  drainDelayMs: mustBeTime,
+  adminPort: mustBePort,
+  auditDays: mustBeWholeNumber(1, 1_000_000),
+  adminTokens: mustBeSecrets,
+  publicUrl: mustBeText,
+  trustProxy: mustBeTexts,
+  version: mustBeText,
+  log: mustBeFunction,
 };
 
 /** @throws InvalidInputError that names an option that is unknown or invalid */
@@ -242,7 +242,7 @@ export function checkOptions(options: ServiceOptions): void {
 
 /** @throws InvalidInputError that names an option that is unknown, invalid or missing */
 export function checkAdminOptions(options: AdminOptions): void {
-  const members = { ...storeMembers, actor: isText };
+  const members = { ...storeMembers, actor: mustBeText };
   checkMembers<AdminOptions>(
     { what: 'the options of openAdmin', members, required: ['database'] },
     options,

@@ -5,11 +5,11 @@ import { InvalidInputError } from '../core/contract/errors.js';
 import { maxTimerMs } from '../core/contract/limits.js';
 import {
   checkMembers,
-  isA,
-  isCount,
-  isHttpStatus,
-  isPlainObject,
-  isText,
+  mustBe,
+  mustBeCount,
+  mustBeHttpStatus,
+  mustBePlainObject,
+  mustBeText,
   type Shape,
 } from '../core/contract/members.js';
 import { platformRefusal } from '../core/contract/result-code-table.js';
@@ -76,27 +76,27 @@ export interface StubLimits {
 }
 
 const operations: readonly unknown[] = endpoints.map(({ operation }) => operation);
-const isOperation = isA(operations.join(' or '), (value) => operations.includes(value));
+const mustBeOperation = mustBe(operations.join(' or '), (value) => operations.includes(value));
 
 /** Of a Map or a Buffer, JSON holds something else than what is in it. */
-const isBody = isA(
+const mustBeBody = mustBe(
   'text, a plain object or an array',
-  (value) => typeof value === 'string' || Array.isArray(value) || isPlainObject(value) === null,
+  (value) => typeof value === 'string' || Array.isArray(value) || mustBePlainObject(value) === null,
 );
 
 const failureMembers: Shape<TestFailure> = {
   what: 'a failure of failNext',
   members: {
-    operation: isOperation,
-    code: isA('a whole number', Number.isSafeInteger),
-    httpStatus: isHttpStatus,
-    msg: isText,
-    retryAfter: isA(
+    operation: mustBeOperation,
+    code: mustBe('a whole number', Number.isSafeInteger),
+    httpStatus: mustBeHttpStatus,
+    msg: mustBeText,
+    retryAfter: mustBe(
       'a whole number of seconds from 0',
       (value) => Number.isSafeInteger(value) && Number(value) >= 0,
     ),
-    cut: isA('before or after', (value) => value === 'before' || value === 'after'),
-    delayMs: isA(
+    cut: mustBe('before or after', (value) => value === 'before' || value === 'after'),
+    delayMs: mustBe(
       `a number of milliseconds from 0 to ${maxTimerMs}`,
       (value) => typeof value === 'number' && value >= 0 && value <= maxTimerMs,
     ),
@@ -106,14 +106,14 @@ const failureMembers: Shape<TestFailure> = {
 const limitMembers: Shape<StubLimits> = {
   what: 'the limits of a stub',
   members: {
-    operation: isOperation,
-    times: (value) => (value === Number.POSITIVE_INFINITY ? null : isCount(value)),
+    operation: mustBeOperation,
+    times: (value) => (value === Number.POSITIVE_INFINITY ? null : mustBeCount(value)),
   },
 };
 
 const answerMembers: Shape<TestAnswer> = {
   what: 'the answer of a stub',
-  members: { httpStatus: isHttpStatus, headers: isPlainObject, body: isBody },
+  members: { httpStatus: mustBeHttpStatus, headers: mustBePlainObject, body: mustBeBody },
   required: ['body'],
 };
 

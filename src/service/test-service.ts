@@ -2,12 +2,12 @@
 import type { Endpoint, OperationName } from '../core/contract/endpoints.js';
 import { InvalidInputError } from '../core/contract/errors.js';
 import {
-  areTexts,
   checkMembers,
-  isA,
-  isCount,
   isObject,
-  isText,
+  mustBe,
+  mustBeCount,
+  mustBeText,
+  mustBeTexts,
   type Shape,
 } from '../core/contract/members.js';
 import { parameterText } from '../core/contract/parameters.js';
@@ -206,7 +206,7 @@ class RequestRules {
   }
 
   failNext(count: number, failure: TestFailure): void {
-    if (isCount(count) !== null) {
+    if (mustBeCount(count) !== null) {
       throw new InvalidInputError(`failNext: ${String(count)} is not a number of requests`);
     }
     checkFailure(failure);
@@ -252,11 +252,11 @@ const testMembers: Shape<TestServiceOptions> = {
   what: 'the options of the test service',
   members: {
     ...inheritedMembers,
-    tenantCode: isText,
-    channel: isText,
-    appKey: isText,
-    appSecret: isText,
-    users: isA('an array of users', (value) => Array.isArray(value) && value.every(isObject)),
+    tenantCode: mustBeText,
+    channel: mustBeText,
+    appKey: mustBeText,
+    appSecret: mustBeText,
+    users: mustBe('an array of users', (value) => Array.isArray(value) && value.every(isObject)),
   },
 };
 
@@ -266,13 +266,13 @@ type CodeOptions = Omit<NewCode, 'tenantCode' | 'unionId'>;
 const codeMembers: Shape<CodeOptions> = {
   what: 'the options of issueCode',
   members: {
-    infoNames: areTexts,
+    infoNames: mustBeTexts,
     ttlSeconds: () => null,
     uses: () => null,
   },
 };
 
-const isAdvance = isA(
+const mustBeAdvance = mustBe(
   'a number of milliseconds from 0',
   (value) => Number.isFinite(value) && Number(value) >= 0,
 );
@@ -360,7 +360,7 @@ export async function startTestService(
       return code;
     },
     async advanceClock(ms) {
-      const fault = isAdvance(ms);
+      const fault = mustBeAdvance(ms);
       if (fault !== null) throw new InvalidInputError(`advanceClock: what was given ${fault}`);
       await store.age(clock.advance(ms));
     },

@@ -1,16 +1,16 @@
 import { ServiceAddress } from '../../core/contract/base-url.js';
 import {
   hasMembers,
-  isA,
-  isCount,
-  isDuration,
-  isFilledText,
-  isFunction,
-  isParameter,
-  isPlainObject,
-  isSignal,
-  isText,
   type MemberCheck,
+  mustBe,
+  mustBeCount,
+  mustBeDuration,
+  mustBeFilledText,
+  mustBeFunction,
+  mustBeParameter,
+  mustBePlainObject,
+  mustBeSignal,
+  mustBeText,
   type Shape,
 } from '../../core/contract/members.js';
 import type { PlatformFile } from '../../core/platform/platform.js';
@@ -247,18 +247,18 @@ export const clientDefaults = {
 } as const;
 
 /** Accepts text or a Secret. */
-export const isSecret: MemberCheck = (value) => {
+export const mustBeSecret: MemberCheck = (value) => {
   const text = value instanceof Secret ? value.reveal() : value;
   if (text === secretLabel) return 'is <secret>, the placeholder that a Secret prints';
-  return isFilledText(text);
+  return mustBeFilledText(text);
 };
 
-/** Accepts what `isSecret` does, and where a secret is fetched. */
-const isSecretOrSource: MemberCheck = (value) => {
+/** Accepts what `mustBeSecret` does, and where a secret is fetched. */
+const mustBeSecretOrSource: MemberCheck = (value) => {
   if (typeof value === 'function') return null;
   const { fetch, lifetimeMs } = (value ?? {}) as Partial<VaultSecret>;
-  if (typeof fetch !== 'function') return isSecret(value);
-  const fault = isDuration(lifetimeMs);
+  if (typeof fetch !== 'function') return mustBeSecret(value);
+  const fault = mustBeDuration(lifetimeMs);
   return fault === null ? null : `has a lifetimeMs that ${fault}`;
 };
 
@@ -266,46 +266,46 @@ const isSecretOrSource: MemberCheck = (value) => {
 export const clientMembers: Shape<UserInfoClientOptions> = {
   what: 'the options of UserInfoClient',
   members: {
-    baseUrl: isTextOrUrl,
-    tenantCode: isParameter,
-    channel: isParameter,
-    appKey: isParameter,
-    appSecret: isSecretOrSource,
+    baseUrl: mustBeBaseUrl,
+    tenantCode: mustBeParameter,
+    channel: mustBeParameter,
+    appKey: mustBeParameter,
+    appSecret: mustBeSecretOrSource,
     platform: () => null, // parsePlatform checks it
-    signing: isA(
+    signing: mustBe(
       'the signers app_sign and sign (recipes belong into platform.signing)',
       isSignerPair,
     ),
-    headers: isPlainObject,
-    timeoutMs: isDuration,
-    attemptTimeoutMs: isDuration,
-    connectTimeoutMs: isDuration,
-    attempts: isCount,
-    connections: isCount,
-    allowHttp: isA('true or false', (value) => typeof value === 'boolean'),
-    extraCa: isText,
-    cert: isText,
-    key: (value) => isText(value instanceof Secret ? value.reveal() : value),
-    proxy: isText,
-    dispatcher: isA('a dispatcher of undici', (value) =>
+    headers: mustBePlainObject,
+    timeoutMs: mustBeDuration,
+    attemptTimeoutMs: mustBeDuration,
+    connectTimeoutMs: mustBeDuration,
+    attempts: mustBeCount,
+    connections: mustBeCount,
+    allowHttp: mustBe('true or false', (value) => typeof value === 'boolean'),
+    extraCa: mustBeText,
+    cert: mustBeText,
+    key: (value) => mustBeText(value instanceof Secret ? value.reveal() : value),
+    proxy: mustBeText,
+    dispatcher: mustBe('a dispatcher of undici', (value) =>
       hasMembers(value, { dispatch: 'function' }),
     ),
-    now: isFunction,
-    random: isFunction,
-    logger: isA('a logger with debug and warn', (value) =>
+    now: mustBeFunction,
+    random: mustBeFunction,
+    logger: mustBe('a logger with debug and warn', (value) =>
       hasMembers(value, { debug: 'function', warn: 'function' }),
     ),
-    onRequest: isFunction,
-    onResponse: isFunction,
-    onNoAnswer: isFunction,
-    onRetry: isFunction,
+    onRequest: mustBeFunction,
+    onResponse: mustBeFunction,
+    onNoAnswer: mustBeFunction,
+    onRetry: mustBeFunction,
   },
   required: ['baseUrl', 'tenantCode', 'channel', 'appKey', 'appSecret'],
 };
 
-function isTextOrUrl(value: unknown): string | null {
+function mustBeBaseUrl(value: unknown): string | null {
   const isUrl = hasMembers(value, { href: 'string', origin: 'string' });
-  return isUrl || value instanceof ServiceAddress ? null : isText(value);
+  return isUrl || value instanceof ServiceAddress ? null : mustBeText(value);
 }
 
 function isSignerPair(value: unknown): boolean {
@@ -336,11 +336,11 @@ export const derivedMembers: Shape<DerivedOptions> = {
 export const callMembers: Shape<CallOptions> = {
   what: 'the options of a call',
   members: {
-    signal: isSignal,
-    timeoutMs: isDuration,
-    attemptTimeoutMs: isDuration,
-    attempts: isCount,
-    headers: isPlainObject,
+    signal: mustBeSignal,
+    timeoutMs: mustBeDuration,
+    attemptTimeoutMs: mustBeDuration,
+    attempts: mustBeCount,
+    headers: mustBePlainObject,
     context: () => null,
   },
 };

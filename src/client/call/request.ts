@@ -3,10 +3,10 @@ import { InvalidInputError } from '../../core/contract/errors.js';
 import { checkInfoNames } from '../../core/contract/info-names.js';
 import {
   checkMembers,
-  isFilledText,
-  isPlainObject,
-  isText,
   kindOf,
+  mustBeFilledText,
+  mustBePlainObject,
+  mustBeText,
   type Shape,
 } from '../../core/contract/members.js';
 import { checkText, type Parameters } from '../../core/contract/parameters.js';
@@ -79,14 +79,14 @@ export interface PlainRequest {
 const readMembers: Shape<ReadInput> = {
   what: 'the input of a read',
   members: {
-    code: isText,
-    infoNames: areInfoNames,
-    scope: isFilledText,
+    code: mustBeText,
+    infoNames: mustBeInfoNames,
+    scope: mustBeFilledText,
   },
   required: ['code'],
 };
 
-function areInfoNames(value: unknown): string | null {
+function mustBeInfoNames(value: unknown): string | null {
   if (!Array.isArray(value)) return `is ${kindOf(value)}, not an array of texts`;
   if (Array.from(value).every((name) => typeof name === 'string')) return null;
   return 'is an array with values other than text, not an array of texts';
@@ -94,7 +94,7 @@ function areInfoNames(value: unknown): string | null {
 
 const passbackMembers: Shape<{ unionId: string; primaryKey: string; userInfo: UserInfo }> = {
   what: 'the input of a passback',
-  members: { unionId: isFilledText, primaryKey: isFilledText, userInfo: isPlainObject },
+  members: { unionId: mustBeFilledText, primaryKey: mustBeFilledText, userInfo: mustBePlainObject },
   required: ['userInfo'],
 };
 

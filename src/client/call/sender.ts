@@ -15,7 +15,7 @@ import { Hooks } from './hooks.js';
 import {
   clientDefaults,
   clientMembers,
-  isSecret,
+  mustBeSecret,
   type SecretProvider,
   type SenderOptions,
 } from './options.js';
@@ -210,7 +210,7 @@ export class Sender {
 
   #secretFetch(fetch: SecretProvider): ValueSource<Secret>['fetch'] {
     const parse = (value: unknown) => {
-      const fault = isSecret(value);
+      const fault = mustBeSecret(value);
       if (fault !== null) {
         const hint = 'Try again when it returns the secret.';
         throw notProvided(secretFunction, `returned no secret: it ${fault}`, hint);

@@ -1,6 +1,6 @@
 import { endpointNamed, type OperationName } from '../../core/contract/endpoints.js';
 import { InvalidInputError, UserInfoError } from '../../core/contract/errors.js';
-import { checkMembers, isCount, isRate, type Shape } from '../../core/contract/members.js';
+import { checkMembers, mustBeCount, mustBeRate, type Shape } from '../../core/contract/members.js';
 import { leadToCaller } from '../../core/support/errors.js';
 import { withoutUndefined } from '../../core/support/without-undefined.js';
 import type { PassbackAnswer, ReadAnswer } from '../call/answer.js';
@@ -149,7 +149,7 @@ const { timeoutMs: _, ...memberChecks } = callMembers.members;
 
 const bulkMembers: Shape<BulkRunOptions> = {
   what: 'the options of many rows',
-  members: { concurrency: isCount, ratePerSecond: isRate, ...memberChecks },
+  members: { concurrency: mustBeCount, ratePerSecond: mustBeRate, ...memberChecks },
 };
 
 /** While this many outcomes wait for the caller, no more rows are sent. */

@@ -51,8 +51,11 @@ export interface Shape<Members = Readonly<Record<string, unknown>>> {
   readonly required?: readonly (keyof Members)[];
 }
 
-/** A check that says what the value is instead; `wanted` names what is right, with its article. */
-export function isA(wanted: string, isRight: (value: unknown) => boolean): MemberCheck {
+/**
+ * A check that accepts what is right, and says what any other value is. `wanted` names what is right,
+ * with its article.
+ */
+export function mustBe(wanted: string, isRight: (value: unknown) => boolean): MemberCheck {
   return (value) => {
     if (isRight(value)) return null;
     return `is ${kindOf(value)}, not ${wanted}`;
@@ -60,57 +63,57 @@ export function isA(wanted: string, isRight: (value: unknown) => boolean): Membe
 }
 
 /** Accepts any text, also an empty one. */
-export const isText = isA('text', (value) => typeof value === 'string');
+export const mustBeText = mustBe('text', (value) => typeof value === 'string');
 /** Accepts text that is not empty. */
-export function isFilledText(value: unknown): string | null {
+export function mustBeFilledText(value: unknown): string | null {
   if (value === '') return 'is empty';
-  return isText(value);
+  return mustBeText(value);
 }
 
 /** Accepts a text that can be sent as the value of a parameter. */
-export function isParameter(value: unknown): string | null {
-  return isFilledText(value) ?? textFault(String(value));
+export function mustBeParameter(value: unknown): string | null {
+  return mustBeFilledText(value) ?? textFault(String(value));
 }
 
 /** Accepts any function. */
-export const isFunction = isA('a function', (value) => typeof value === 'function');
+export const mustBeFunction = mustBe('a function', (value) => typeof value === 'function');
 
 /** Accepts a list of texts, also an empty one. */
-export const areTexts = isA(
+export const mustBeTexts = mustBe(
   'a list of texts',
   (value) => Array.isArray(value) && value.every((text) => typeof text === 'string'),
 );
 
 /** Accepts a whole number from 1. */
-export const isCount = isA(
+export const mustBeCount = mustBe(
   'a whole number from 1',
   (value) => Number.isSafeInteger(value) && Number(value) >= 1,
 );
 
 /** A check that accepts a whole number from `min` to `max`. */
-export function isWholeNumber(min: number, max: number): MemberCheck {
+export function mustBeWholeNumber(min: number, max: number): MemberCheck {
   const isInRange = (value: unknown) =>
     Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max;
-  return isA(`a whole number from ${min} to ${max}`, isInRange);
+  return mustBe(`a whole number from ${min} to ${max}`, isInRange);
 }
 
 /** Accepts the HTTP status of an answer that has a body. */
-export const isHttpStatus = isWholeNumber(200, 599);
+export const mustBeHttpStatus = mustBeWholeNumber(200, 599);
 
 /** Accepts a duration in milliseconds that a timer can have. */
-export const isDuration = isA(
+export const mustBeDuration = mustBe(
   `a number of milliseconds from 1 to ${maxTimerMs}`,
   (value) => typeof value === 'number' && value >= 1 && value <= maxTimerMs,
 );
 
 /** Accepts a number per second. */
-export const isRate = isA(
+export const mustBeRate = mustBe(
   'a number above 0',
   (value) => Number.isFinite(value) && Number(value) > 0,
 );
 
 /** Accepts the signals of other realms and libraries. */
-export const isSignal = isA('an AbortSignal', (value) =>
+export const mustBeSignal = mustBe('an AbortSignal', (value) =>
   hasMembers(value, {
     aborted: 'boolean',
     addEventListener: 'function',
@@ -122,7 +125,7 @@ export const isSignal = isA('an AbortSignal', (value) =>
  * Refuses instances of classes, and iterable objects such as `arguments`: content outside of their
  * named properties would be lost.
  */
-export const isPlainObject = isA('a plain object of keys and values', (value) => {
+export const mustBePlainObject = mustBe('a plain object of keys and values', (value) => {
   if (typeof value !== 'object' || value === null || Symbol.iterator in value) return false;
   const prototype = Object.getPrototypeOf(value);
   // Works for any realm: the prototype of its plain objects has no prototype.

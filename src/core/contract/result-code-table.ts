@@ -1,5 +1,5 @@
 import { InvalidInputError, quoteName, type RefusalDetail } from './errors.js';
-import { checkFields, isHttpStatus } from './members.js';
+import { checkFields, mustBeHttpStatus } from './members.js';
 import {
   entryOf,
   httpStatusOf,
@@ -154,7 +154,7 @@ function parseEntry(json: unknown, where: string): ResultCodeEntry {
 
 function checkHttpStatus(status: unknown, where: string): void {
   if (status === undefined) return;
-  const fault = isHttpStatus(status);
+  const fault = mustBeHttpStatus(status);
   if (fault !== null) throw new InvalidInputError(`${where}: http_status ${fault}`);
 }
 

@@ -3,7 +3,7 @@ import { withoutUndefined } from '../support/without-undefined.js';
 import { InvalidInputError, quoteName } from './errors.js';
 import { type InfoNameOf, infoNamesOf, neutralName } from './info-names.js';
 import { maxRecordBytes, maxRecordKeys } from './limits.js';
-import { areTexts, checkFields, isObject } from './members.js';
+import { checkFields, isObject, mustBeTexts } from './members.js';
 import { resultCode } from './result-codes.js';
 import { textFault } from './unsafe-text.js';
 import { JsonNumber, type UserInfoEntries } from './user-info.js';
@@ -126,7 +126,7 @@ export function parseUserRecord(json: string): UserRecord {
     ...texts(own, 'the record'),
   };
   if (literals == null) return checkRecordSize(record);
-  const fault = areTexts(literals);
+  const fault = mustBeTexts(literals);
   if (fault !== null) throw new InvalidInputError(`literals ${fault}`);
   return checkRecordSize({ ...record, literals: literals as readonly string[] });
 }

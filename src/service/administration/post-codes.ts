@@ -2,7 +2,13 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isLoopback, urlHost } from '../../core/contract/base-url.js';
 import { InvalidInputError, UserInfoError } from '../../core/contract/errors.js';
-import { areTexts, checkMembers, isA, isText, type Shape } from '../../core/contract/members.js';
+import {
+  checkMembers,
+  mustBe,
+  mustBeText,
+  mustBeTexts,
+  type Shape,
+} from '../../core/contract/members.js';
 import type { Secret } from '../../core/signing/secret.js';
 import { jsonFault } from '../../core/support/json.js';
 import { StoreUnavailableError } from '../database/errors.js';
@@ -81,14 +87,14 @@ const isNumber = (value: unknown) => typeof value === 'number';
 const bodyMembers: Shape = {
   what: 'the body',
   members: {
-    tenant_code: isText,
-    union_ids: isA(`a list of 1 to ${maxCodes} texts`, (value) => {
-      const length = areTexts(value) === null ? (value as unknown[]).length : 0;
+    tenant_code: mustBeText,
+    union_ids: mustBe(`a list of 1 to ${maxCodes} texts`, (value) => {
+      const length = mustBeTexts(value) === null ? (value as unknown[]).length : 0;
       return length > 0 && length <= maxCodes;
     }),
-    info_names: areTexts,
-    ttl_seconds: isA('a number', isNumber),
-    uses: isA('a number, or "unlimited"', (value) => value === 'unlimited' || isNumber(value)),
+    info_names: mustBeTexts,
+    ttl_seconds: mustBe('a number', isNumber),
+    uses: mustBe('a number, or "unlimited"', (value) => value === 'unlimited' || isNumber(value)),
   },
   required: ['tenant_code', 'union_ids'],
 };
