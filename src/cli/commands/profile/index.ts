@@ -18,7 +18,8 @@ import { inputName, printAdvice, printMessage, readJson, write, writeStyled } fr
 import type { OutputStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { confirm } from '../../prompt.js';
-import { confirmAddress, confirmIdentifiers, declareAdd, declareSet } from './edit.js';
+import { declareAdd } from './add.js';
+import { confirmAddress, confirmIdentifiers } from './confirm-profile.js';
 import {
   addSecretOptions,
   promptForSecret,
@@ -27,6 +28,7 @@ import {
   secretSourceOf,
   warnOfSecret,
 } from './secret-options.js';
+import { declareSet } from './set.js';
 import { declareShow } from './show.js';
 
 const declareExport = command({
