@@ -21,6 +21,7 @@ import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { answerFault } from '../../prompt.js';
 import { settingSources } from '../../request/deployment.js';
+import type { Capture } from './capture.late.js';
 import { confirmAddress, confirmIdentifiers } from './confirm-profile.js';
 import { promptForSecret, secretFlags, warnOfSecret } from './secret-options.js';
 import { addValueOptions, checkBaseUrl, patchOf, type ValueOptions } from './value-options.js';
@@ -73,8 +74,7 @@ async function runAdd(invocation: Invocation<AddOptions>, name: string): Promise
     );
   }
   const chosen = { ...shared, ...(await patchOf(context, options, undefined)) };
-  const tool = options.from === undefined ? null : await import('./capture.late.js');
-  const capture = tool && (await tool.readCapture(context, options.from ?? '', chosen));
+  const capture = await captureOf(context, options.from, chosen);
   const known: ProfilePatch = {
     ...withoutUndefined({ tenant_code, channel }),
     ...capture?.values,
@@ -83,8 +83,7 @@ async function runAdd(invocation: Invocation<AddOptions>, name: string): Promise
   const profile = await askForMissing(context, name, known, options);
   await confirmIdentifiers(context, { ...chosen, ...profile }, options.yes);
   await confirmAddress(context, profile, options.yes);
-  const captured =
-    tool && capture && (await tool.completeProfile(invocation, capture, profile, chosen));
+  const captured = capture && (await rulesOf(invocation, capture, profile, chosen));
   const patch = { ...chosen, ...captured?.patch };
   const list = await profiles.change((before) =>
     updateProfile(addProfile(before, profile), name, patch),
@@ -93,8 +92,31 @@ async function runAdd(invocation: Invocation<AddOptions>, name: string): Promise
   await printMessage(io, list.active === name ? `${added}, now active` : added);
   await warnOfTestProfile(context, profile, chosen);
   const hasSecret = await warnOfSecret(context, profile);
-  if (tool && captured) await tool.settleStored(invocation, name, captured.candidates);
+  if (captured) await captured.settle();
   else if (hasSecret) await offerToAsk(invocation, profile, patch);
+}
+
+/** The requests of `--from`; `null` without it. */
+async function captureOf(
+  context: CliContext,
+  from: string | undefined,
+  chosen: ProfilePatch,
+): Promise<Capture | null> {
+  if (from === undefined) return null;
+  const { readCapture } = await import('./capture.late.js');
+  return readCapture(context, from, chosen);
+}
+
+/** What the rules of captured requests change in the profile, and how the platform decides. */
+async function rulesOf(
+  invocation: Invocation<AddOptions>,
+  capture: Capture,
+  profile: Profile,
+  chosen: ProfilePatch,
+) {
+  const { completeProfile, settleStored } = await import('./captured-rules.late.js');
+  const { patch, candidates } = await completeProfile(invocation, capture, profile, chosen);
+  return { patch, settle: () => settleStored(invocation, profile.name, candidates) };
 }
 
 /**
