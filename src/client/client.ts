@@ -7,10 +7,10 @@ import type { Answer, PassbackAnswer, ReadAnswer } from './call/answer.js';
 import { CallClient } from './call/client.js';
 import type { CallOptions, DerivedOptions, UserInfoClientOptions } from './call/options.js';
 import {
-  checkedPassback,
+  buildCheckedPassback,
+  buildRead,
   type PassbackInput,
   type ReadInput,
-  readRequest,
 } from './call/request.js';
 import type { WireRequest } from './call/sign-request.js';
 import { optionsFromEnvironment } from './environment.js';
@@ -116,7 +116,7 @@ export class UserInfoClient implements AsyncDisposable {
     input: ReadInput<Name>,
     options: CallOptions = {},
   ): Promise<ReadAnswer<Name>> {
-    return (await callsOf(this).send(readRequest(input), options)) as unknown as ReadAnswer<Name>;
+    return (await callsOf(this).send(buildRead(input), options)) as unknown as ReadAnswer<Name>;
   }
 
   /**
@@ -131,7 +131,7 @@ export class UserInfoClient implements AsyncDisposable {
     input: PassbackInput<Info>,
     options: CallOptions = {},
   ): Promise<PassbackAnswer> {
-    return (await callsOf(this).send(checkedPassback(input), options)) as PassbackAnswer;
+    return (await callsOf(this).send(buildCheckedPassback(input), options)) as PassbackAnswer;
   }
 
   /**
@@ -143,7 +143,7 @@ export class UserInfoClient implements AsyncDisposable {
    * const { url } = client.signRead({ code });
    */
   signRead<const Name extends string = never>(input: ReadInput<Name>): WireRequest {
-    return callsOf(this).sign(readRequest(input));
+    return callsOf(this).sign(buildRead(input));
   }
 
   /**
@@ -155,7 +155,7 @@ export class UserInfoClient implements AsyncDisposable {
    * const { method, url, body } = client.signPassback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
    */
   signPassback<const Info extends object = UserInfo>(input: PassbackInput<Info>): WireRequest {
-    return callsOf(this).sign(checkedPassback(input));
+    return callsOf(this).sign(buildCheckedPassback(input));
   }
 
   /**

@@ -103,7 +103,7 @@ const passbackMembers: Shape<{ unionId: string; primaryKey: string; userInfo: Us
  *
  * @throws InvalidInputError
  */
-export function readRequest<Name extends string>(
+export function buildRead<Name extends string>(
   input: ReadInput<Name>,
   isRow = false,
 ): PlainRequest {
@@ -128,13 +128,13 @@ export function readRequest<Name extends string>(
  *
  * @throws InvalidInputError
  */
-export function checkedPassback<Info extends object>(
+export function buildCheckedPassback<Info extends object>(
   input: PassbackInput<Info>,
   isRow = false,
 ): PlainRequest {
   checkMembers(passbackMembers, input, isRow);
   const readUserInfo = () => toUserInfo(Object.entries(input.userInfo), sdkNames.userInfo);
-  return passbackRequest(input, readUserInfo, sdkNames);
+  return buildPassback(input, readUserInfo, sdkNames);
 }
 
 /** The parameters as the input of a passback has them. */
@@ -149,7 +149,7 @@ const sdkNames: typeof wireNames = {
  *
  * @throws InvalidInputError, also what `readUserInfo` throws
  */
-export function passbackRequest(
+export function buildPassback(
   target: PassbackTarget,
   readUserInfo: () => UserInfoEntries,
   names = wireNames,

@@ -9,10 +9,10 @@ import { CancelledError, NoAnswerError } from '../call/errors.js';
 import { callHeaders } from '../call/header-values.js';
 import { type CallOptions, callMembers, clientDefaults } from '../call/options.js';
 import {
-  checkedPassback,
+  buildCheckedPassback,
+  buildRead,
   type PassbackInput,
   type ReadInput,
-  readRequest,
 } from '../call/request.js';
 import type { Pacing } from './flow-control.js';
 import type { RowOutcome } from './outcome.js';
@@ -138,10 +138,10 @@ export type OfPassbackRows<Row extends PassbackRow> = [Row] extends [PassbackInp
 const prepareRow: Readonly<Record<OperationName, (row: unknown) => PreparedRow>> = {
   passback(row) {
     const input = row as PassbackInput;
-    return { request: checkedPassback(input, true), user: userOf(input) };
+    return { request: buildCheckedPassback(input, true), user: userOf(input) };
   },
   read(row) {
-    return { request: readRequest(row as ReadInput, true), user: null };
+    return { request: buildRead(row as ReadInput, true), user: null };
   },
 };
 

@@ -1,7 +1,7 @@
 // Prints how often a second one request is signed, and its two messages are digested: [bare,
 // signed].
 import { hash } from 'node:crypto';
-import { readRequest } from '../../../src/client/call/request.ts';
+import { buildRead } from '../../../src/client/call/request.ts';
 import { signableRequest } from '../../../src/client/call/sign-request.ts';
 import { compileRecipes, signBoth } from '../../../src/core/signing/app-signatures.ts';
 import { defaultRecipes } from '../../../src/core/signing/presets.ts';
@@ -14,7 +14,7 @@ const turnSeconds = 0.05;
 const signers = compileRecipes(defaultRecipes);
 const secret = new Secret('192006250b4c09247ec02edce69f6a2d');
 const request = signableRequest(
-  readRequest({ code: 'a-code-of-a-user', infoNames: ['mobile', 'level'] }),
+  buildRead({ code: 'a-code-of-a-user', infoNames: ['mobile', 'level'] }),
   'https://platform.example.com',
   { tenantCode: 'acme', appKey: 'app_ef2466ee0b2cfda4', channel: 'web' },
   { random: 'jsLVnVXqNoxLxcE1CVrT', timestamp: 1795283538 },

@@ -1,4 +1,4 @@
-import { passbackRequest, readRequest } from '../../../client/call/request.js';
+import { buildPassback, buildRead } from '../../../client/call/request.js';
 import type { PreparedRow } from '../../../client/rows/row-queue.js';
 import { isShortenedNumber } from '../../../core/contract/doubts.js';
 import { type Endpoint, endpointNamed } from '../../../core/contract/endpoints.js';
@@ -133,7 +133,7 @@ function passbackByUnionId(
       checkIds(ids, fields);
       fields.delete(column);
       const target = { unionId, primaryKey };
-      return { request: passbackRequest(target, () => checkUserInfo(fields)), user: unionId };
+      return { request: buildPassback(target, () => checkUserInfo(fields)), user: unionId };
     },
   };
 }
@@ -157,7 +157,7 @@ function passbackByKey(primaryKey: string, checkIds: CheckIds): RowOperation {
     prepare(fields) {
       const user = requiredText(fields, primaryKey);
       checkIds([primaryKey], fields);
-      return { request: passbackRequest({ primaryKey }, () => checkUserInfo(fields)), user };
+      return { request: buildPassback({ primaryKey }, () => checkUserInfo(fields)), user };
     },
   };
 }
@@ -183,7 +183,7 @@ export function readOperation(infoNames: readonly string[], scope?: string): Row
     prepare(fields) {
       const code = requiredText(fields, codeColumn);
       const names = infoNames.length === 0 ? undefined : infoNames;
-      const request = readRequest(withoutUndefined({ code, infoNames: names, scope }));
+      const request = buildRead(withoutUndefined({ code, infoNames: names, scope }));
       return { request, user: null };
     },
   };

@@ -5,7 +5,7 @@ import type { Answer } from '../../../client/call/answer.js';
 import type { CallClient } from '../../../client/call/client.js';
 import { NoAnswerError, RejectedError } from '../../../client/call/errors.js';
 import { type HttpProxy, parseProxy } from '../../../client/call/proxy.js';
-import { readRequest } from '../../../client/call/request.js';
+import { buildRead } from '../../../client/call/request.js';
 import { secretDoubts } from '../../../core/contract/doubts.js';
 import { endpoints, type OperationName } from '../../../core/contract/endpoints.js';
 import { quoteName } from '../../../core/contract/errors.js';
@@ -81,7 +81,7 @@ export async function* checkResults(
   const once = { ...options, attempts: 1 };
   const client = await connectTo(context, settings, once, { secret });
   try {
-    yield checkSigning(settings, client.sign(readRequest({ code: 'self-test' })).url);
+    yield checkSigning(settings, client.sign(buildRead({ code: 'self-test' })).url);
     const request = await sendRead(client, context.signal);
     yield checkConnection(request, settings, proxy);
     yield checkTls(request, settings);
@@ -363,7 +363,7 @@ interface SentRequest {
  * @throws CancelledError
  */
 async function sendRead(client: CallClient, signal: AbortSignal): Promise<SentRequest> {
-  const request = readRequest({ code: `userinfo-doctor-${randomUUID()}` });
+  const request = buildRead({ code: `userinfo-doctor-${randomUUID()}` });
   const sentAt = Date.now();
   let connectMs: number | undefined;
   const onConnected = () => {

@@ -1,4 +1,4 @@
-import { type PlainRequest, passbackRequest } from '../../../client/call/request.js';
+import { buildPassback, type PlainRequest } from '../../../client/call/request.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import type { PassbackTarget } from '../../../core/contract/passback.js';
 import { type ResultCode, resultCode } from '../../../core/contract/result-codes.js';
@@ -96,7 +96,7 @@ const refusals: Partial<Record<ResultCode, { readonly message?: string; readonly
 /** @throws InvalidInputError with the option to add in its hint */
 function buildRequest(target: PassbackTarget, userInfo: UserInfoEntries): PlainRequest {
   try {
-    return passbackRequest(target, () => userInfo);
+    return buildPassback(target, () => userInfo);
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     const { resultCode: code } = error;

@@ -1,4 +1,4 @@
-import { readRequest } from '../../../client/call/request.js';
+import { buildRead } from '../../../client/call/request.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import { parseInfoNames, specialInfoNames } from '../../../core/contract/info-names.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
@@ -37,7 +37,7 @@ export const readCall: OperationCall<ReadRequestOptions, [code: string, names: r
       const { scope } = options;
       const infoNames = names.length === 0 ? undefined : parseInfoNames(names);
       const input = { code: await readCode(context, code), infoNames, scope };
-      return readRequest(withoutUndefined(input));
+      return buildRead(withoutUndefined(input));
     },
   };
 
