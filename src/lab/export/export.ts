@@ -19,7 +19,7 @@ import { Secret } from '../../core/signing/secret.js';
 import type { Signer } from '../../core/signing/signer.js';
 import { encodePairs } from '../../core/support/percent-encoding.js';
 import { type Language, languages } from './languages.js';
-import { operationsOf } from './operations.js';
+import { statementsOf } from './statements.js';
 import testRequests from './test-requests.json' with { type: 'json' };
 import { type ExportedCase, type ExportedRequest, type ExportedRule, Writer } from './writer.js';
 
@@ -94,7 +94,7 @@ function recipesOf(signing: SigningChoice): Readonly<Record<string, Recipe>> {
 function ruleOf(name: string, recipe: Recipe): ExportedRule {
   const parts = partsOf(recipe);
   const usesQuery = parts.allTokens.some(({ source }) => source === 'query');
-  return { name, usesQuery, operations: operationsOf(parts) };
+  return { name, usesQuery, statements: statementsOf(parts) };
 }
 
 function origin({ from, fits = 1 }: ExportSource): string[] {

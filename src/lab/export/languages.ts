@@ -12,6 +12,7 @@ import phpRule from './php/signature.php?raw';
 import phpTest from './php/signature_test.php?raw';
 import pythonRule from './python/signature.py?raw';
 import pythonTest from './python/test_signature.py?raw';
+import type { Statement } from './statements.js';
 
 /** A language that rules are exported to: what its templates leave open. Its files are ASCII. */
 export interface Language {
@@ -39,9 +40,10 @@ export interface Language {
   /** After the last of items that have lines of their own. */
   readonly lastComma: '' | ',';
   readonly lists: Readonly<Record<'texts' | 'rows' | 'row' | 'bytes', Brackets>>;
+  /** What a rule is given for the body of a request without one. */
   readonly nothing: string;
-  /** `NAME` and `VALUE` filled in. */
-  readonly statements: Readonly<Record<StatementName, string>>;
+  /** Each statement by what it sets; `NAME` and `VALUE` are filled in. */
+  readonly statements: Readonly<Record<Statement['set'], string>>;
   /** Names of digests, without and with a key, from the row of a language. */
   readonly algorithms: readonly [digest: string, keyed: string];
   /** A call of a rule in a test. */
@@ -59,7 +61,6 @@ export interface Language {
 }
 
 type Brackets = readonly [open: string, close: string];
-export type StatementName = 'text' | 'bytes' | 'pairs' | 'function of pair' | 'signature';
 
 /** What most languages have in common. */
 const usual = {

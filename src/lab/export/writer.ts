@@ -3,7 +3,7 @@ import { RecipeError } from '../../core/signing/recipe.js';
 import type { Expression } from './expressions.js';
 import { type Language, languages } from './languages.js';
 import { flat, group, type SourceCode, written } from './layout.js';
-import type { Operation, Operations } from './operations.js';
+import type { Statement, Statements } from './statements.js';
 import {
   bareCode,
   headerMark,
@@ -14,12 +14,12 @@ import {
 } from './template.js';
 
 /**
- * A signature that is exported: the parameter that carries it, such as `app_sign`, and its
- * operations.
+ * A signature that is exported: the parameter that carries it, such as `app_sign`, and the
+ * statements that make it.
  */
 export interface ExportedRule {
   readonly name: string;
-  readonly operations: Operations;
+  readonly statements: Statements;
   /** Whether the URL comes with its query. */
   readonly usesQuery: boolean;
 }
@@ -48,17 +48,18 @@ export interface ExportedRequest {
 }
 
 /**
- * What a language leaves out whose texts are bytes, or whose bodies and parameters have one form.
+ * Functions that a template may lack: its language has texts that are bytes, or bodies and
+ * parameters of one form, so that the value stays as it is.
  */
 const conversions: ReadonlySet<string> = new Set(['pairs_of', 'text_of', 'utf8']);
 
-/** Writes operations into the templates of a language. One writer writes one file. */
+/** Writes statements into the templates of a language. One writer writes one file. */
 export class Writer {
   readonly #language: Language;
   readonly #name: LanguageName;
   readonly #template: TemplateFile;
   readonly #used = new Set<string>();
-  /** A variable that would be another one. */
+  /** A variable that would only be another name, and the code that is written in its place. */
   #alias: Readonly<Record<string, string>> = {};
 
   constructor(name: LanguageName) {
@@ -121,8 +122,8 @@ export class Writer {
     return this.#template.blocks.get(this.#language.publicName(name)) ?? '';
   }
 
-  /** A function like `sign` of the template. */
-  #rule({ name, operations, usesQuery }: ExportedRule): string {
+  /** The function `sign` of the template by another name, with statements for its body. */
+  #rule({ name, statements, usesQuery }: ExportedRule): string {
     const { comment, publicName, takesObject = false } = this.#language;
     this.#alias = {};
     const [head = '', after = ''] = this.#block('sign').split(
@@ -130,7 +131,7 @@ export class Writer {
     );
     const [margin = ''] = /^[ \t]*/.exec(after) ?? [];
     const [end = ''] = /(?:\n[ \t]*\})?$/.exec(after) ?? [];
-    const body = operations.flatMap((operation) => this.#statement(operation, margin));
+    const body = statements.flatMap((statement) => this.#statement(statement, margin));
     if (usesQuery) body.unshift(`${margin}${comment} url: with its query, without ${name}`);
     const code = body.join('\n').replace(/\n{3,}/g, '\n\n');
     const named = head.replace(/\bsign\b/gi, (word, index: number) => {
@@ -142,22 +143,21 @@ export class Writer {
     return declared + code + end;
   }
 
-  #statement(operation: Operation, margin: string): string[] {
-    const { statements, variableName, takesObject = false } = this.#language;
-    const value = this.#expression(operation.value);
-    if (operation.set === 'signature') return this.#lines(statements.signature, '', value, margin);
-    const name = variableName(operation.variable);
-    if (operation.set === 'pairs' && typeof value === 'string') {
+  #statement(statement: Statement, margin: string): string[] {
+    const { statements: forms, variableName, takesObject = false } = this.#language;
+    const value = this.#expression(statement.value);
+    if (statement.set === 'signature') return this.#lines(forms.signature, '', value, margin);
+    const name = variableName(statement.variable);
+    if (statement.set === 'pairs' && typeof value === 'string') {
       this.#alias = { [name]: value };
       return [];
     }
-    if (operation.set !== 'function') {
-      return this.#lines(statements[operation.set], name, value, margin);
-    }
-    const ofPair = statements['function of pair'];
-    const usesValue = /\bvalue\b/.test(bareCode(flat(value)));
-    if (!takesObject || usesValue) return this.#lines(ofPair, name, value, margin);
-    return this.#lines(ofPair.replace('(name, value)', '(name)'), name, value, margin);
+    const form = forms[statement.set];
+    const isOfPair = statement.set === 'function of pair';
+    const lacksValue = isOfPair && !/\bvalue\b/.test(bareCode(flat(value)));
+    // Linters of JavaScript refuse a parameter that is not used.
+    const usedForm = takesObject && lacksValue ? form.replace('(name, value)', '(name)') : form;
+    return this.#lines(usedForm, name, value, margin);
   }
 
   #lines(statement: string, name: string, value: SourceCode, margin: string): string[] {
@@ -222,7 +222,7 @@ export class Writer {
   }
 
   /**
-   * A call of a function of the template; where a language needs none, what the function is given.
+   * A call of a function of the template; where it lacks a conversion, what would be converted.
    */
   #call(name: string, values: readonly Expression[]): SourceCode {
     const helper = this.#helper(name) ?? this.#helper(name.replace(/_ascii$/, ''));

@@ -20,36 +20,37 @@ import {
 /**
  * A signing rule as the statements of one function, in order; the last one returns the signature.
  */
-export type Operations = readonly Operation[];
+export type Statements = readonly Statement[];
 
-export type Operation =
+/** A statement: what it sets, and the value. */
+export type Statement =
   | {
       readonly set: 'text' | 'bytes' | 'pairs';
       readonly variable: string;
       readonly value: Expression;
     }
   /** A local function of a name and a value. */
-  | { readonly set: 'function'; readonly variable: string; readonly value: Expression }
+  | { readonly set: 'function of pair'; readonly variable: string; readonly value: Expression }
   | { readonly set: 'signature'; readonly value: Expression };
 
-/** The operations of a recipe. Its URL may come with the query. */
-export function operationsOf(parts: RecipeParts): Operations {
-  return new RecipeOperations(parts).all();
+/** The statements of a recipe. Its URL may come with the query. */
+export function statementsOf(parts: RecipeParts): Statements {
+  return new RecipeStatements(parts).all();
 }
 
 /**
- * Turns a recipe into operations. What several tokens use, such as the query, becomes one variable,
+ * Turns a recipe into statements. What several tokens use, such as the query, becomes one variable,
  * which is set where it is used first.
  */
-class RecipeOperations {
+class RecipeStatements {
   readonly #parts: RecipeParts;
-  readonly #operations = new OperationList();
+  readonly #statements = new StatementList();
   readonly #joinedPairs = memoize<void, Expression>(() => this.#joinPairs());
   readonly #query = memoize<void, Expression>(() =>
-    this.#operations.set('query', call('query_of', [variable('url')])),
+    this.#statements.set('query', call('query_of', [variable('url')])),
   );
   readonly #address = memoize<void, Expression>(() =>
-    this.#operations.set('address', call('without_query', [variable('url')])),
+    this.#statements.set('address', call('without_query', [variable('url')])),
   );
   readonly #key = memoize<void, Expression>(() => this.#decodeKey());
 
@@ -57,15 +58,15 @@ class RecipeOperations {
     this.#parts = parts;
   }
 
-  all(): Operations {
+  all(): Statements {
     const { message, steps } = this.#parts;
-    let result = this.#operations.set('message', this.#textOf(message));
+    let result = this.#statements.set('message', this.#textOf(message));
     for (const [index, step] of steps.entries()) {
       // The last result is the signature, not a variable.
-      if (index > 0) result = this.#operations.set('result', result);
+      if (index > 0) result = this.#statements.set('result', result);
       result = this.#afterStep(result, step);
     }
-    return this.#operations.endWith(result);
+    return this.#statements.endWith(result);
   }
 
   /** A text of literals and tokens. */
@@ -106,13 +107,13 @@ class RecipeOperations {
   #joinPairs(): Expression {
     const { order, pairSep } = this.#parts.recipe.params;
     const chosen = this.#withAddedPairs(chosenPairs(this.#parts.recipe.params));
-    const pairs = this.#operations.setPairs(this.#inOrder(chosen, order));
+    const pairs = this.#statements.setPairs(this.#inOrder(chosen, order));
     const pair = writtenPair(this.#parts.recipe.params);
     const separator = literalOf(pairSep);
     const isAscii = pair.isAscii === true && separator.isAscii === true;
-    const writePair = variable(this.#operations.define('pair', pair));
+    const writePair = variable(this.#statements.define('pair', pair));
     const joined = call('join_pairs', [pairs, separator, writePair], { isAscii });
-    return this.#operations.set('block', joined);
+    return this.#statements.set('block', joined);
   }
 
   /** Adds the pairs that are signed but not sent. Their values, too, may turn out empty. */
@@ -146,7 +147,7 @@ class RecipeOperations {
   }
 
   #sortedBy(pairs: Expression, part: Expression): Expression {
-    return call('sort_by', [pairs, variable(this.#operations.define('sort_key', part))]);
+    return call('sort_by', [pairs, variable(this.#statements.define('sort_key', part))]);
   }
 
   #afterStep(before: Expression, step: Step): Expression {
@@ -168,19 +169,19 @@ class RecipeOperations {
   #decodeKey(): Expression {
     const { key, decode } = this.#parts;
     const text = this.#asArgument('key_text', this.#textOf(key));
-    return this.#operations.set('key', call(keyDecoders[decode], [text], { isBytes: true }));
+    return this.#statements.set('key', call(keyDecoders[decode], [text], { isBytes: true }));
   }
 
   /** A value that may stand inside a call: a sum gets a variable of its own. */
   #asArgument(name: string, value: Expression): Expression {
     if (value.is !== 'sum') return value;
-    return this.#operations.set(name, value);
+    return this.#statements.set(name, value);
   }
 }
 
-/** Operations as they are added. A name that is taken gets a number: `added`, `added2`. */
-class OperationList {
-  readonly #operations: Operation[] = [];
+/** Statements as they are added. A name that is taken gets a number: `added`, `added2`. */
+class StatementList {
+  readonly #statements: Statement[] = [];
   /** How many variables have been named after a word. */
   readonly #counts = new Map<string, number>();
   readonly #functionsByValue = new Map<string, string>();
@@ -189,12 +190,12 @@ class OperationList {
   set(word: string, value: Expression): Expression {
     if (value.is === 'variable') return value;
     const name = this.#newName(word);
-    this.#operations.push({ set: value.isBytes ? 'bytes' : 'text', variable: name, value });
+    this.#statements.push({ set: value.isBytes ? 'bytes' : 'text', variable: name, value });
     return variable(name, value);
   }
 
   setPairs(value: Expression): Expression {
-    this.#operations.push({ set: 'pairs', variable: 'pairs', value });
+    this.#statements.push({ set: 'pairs', variable: 'pairs', value });
     return variable('pairs');
   }
 
@@ -205,13 +206,13 @@ class OperationList {
     if (defined !== undefined) return defined;
     const name = this.#newName(word);
     this.#functionsByValue.set(valueKey, name);
-    this.#operations.push({ set: 'function', variable: name, value });
+    this.#statements.push({ set: 'function of pair', variable: name, value });
     return name;
   }
 
   /** Returns the signature, and with it the list. */
-  endWith(signature: Expression): Operations {
-    return [...this.#operations, { set: 'signature', value: signature }];
+  endWith(signature: Expression): Statements {
+    return [...this.#statements, { set: 'signature', value: signature }];
   }
 
   #newName(word: string): string {
