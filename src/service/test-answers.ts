@@ -14,7 +14,7 @@ import {
 } from '../core/contract/members.js';
 import { platformRefusal } from '../core/contract/result-code-table.js';
 import {
-  messageOf,
+  defaultMsg,
   type ResultCode,
   resultCode,
   resultCodes,
@@ -158,7 +158,7 @@ export function failureOf(
 function refusalOf(code: number, { result_codes, http_status }: CheckedSettings['platform']) {
   if (!isOurs(code)) return { code, msg: 'error', httpStatus: 200 };
   const refusal = platformRefusal(code, result_codes, http_status);
-  return { ...refusal, msg: refusal.msg ?? messageOf(code) };
+  return { ...refusal, msg: refusal.msg ?? defaultMsg(code) };
 }
 
 /**

@@ -7,7 +7,11 @@ import {
   optionText,
 } from '../../scripts/docs/commands.js';
 import { exitMeanings, topicPage } from '../../src/cli/commands/help/topics.late.js';
-import { entryOf, httpStatusOf, resultCodes } from '../../src/core/contract/result-codes.js';
+import {
+  httpStatusOf,
+  resultCodeEntry,
+  resultCodes,
+} from '../../src/core/contract/result-codes.js';
 import { algorithms, outputs } from '../../src/core/signing/digest-algorithms.js';
 import { textEncodings } from '../../src/core/signing/encodings.js';
 import { presets } from '../../src/core/signing/presets.js';
@@ -56,7 +60,7 @@ export function referencePages(commands: readonly Documented[]): Map<string, str
     `${made}# Names and keys with a special meaning\n\n\`\`\`text\n${names}\`\`\`\n`,
   );
   const codes = resultCodes.map((code) => {
-    const { msg, meaning, fix, hint, retry } = entryOf(code);
+    const { msg, meaning, fix, hint, retry } = resultCodeEntry(code);
     return [`\`${code}\``, msg, String(httpStatusOf(code)), meaning, fix, hint, retry];
   });
   const heads = ['code', 'msg', 'HTTP', 'meaning', 'who can fix it', 'what to do', 'try again'];

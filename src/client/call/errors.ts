@@ -6,7 +6,6 @@ import {
   type UserInfoErrorOptions,
 } from '../../core/contract/errors.js';
 import {
-  entryOf,
   httpStatusOf,
   mayRepeat,
   ownResultCodes,
@@ -15,6 +14,7 @@ import {
   type ResultCodeName,
   type ResultCodeTable,
   resultCode,
+  resultCodeEntry,
 } from '../../core/contract/result-codes.js';
 import { RecipeError } from '../../core/signing/recipe.js';
 import type { Answer, AnswerHeaders } from './answer.js';
@@ -254,7 +254,7 @@ export class RejectedError extends CallError {
     const answer = isAnswer ? rejection : answerOf(rejection);
     const { code, msg } = answer.envelope;
     const means = isAnswer ? undefined : rejection.means;
-    const entry = means === undefined ? resultCodes.get(code) : entryOf(resultCode[means]);
+    const entry = means === undefined ? resultCodes.get(code) : resultCodeEntry(resultCode[means]);
     super(`the service answered ${code} ${msg === '' ? 'without a msg' : quoteName(msg)}`, {
       hint: entry?.hint ?? 'The code is not in the table: ask the operator.',
     });

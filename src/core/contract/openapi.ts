@@ -11,7 +11,13 @@ import {
   type PlatformResultCodes,
   platformRefusal,
 } from './result-code-table.js';
-import { entryOf, messageOf, type ResultCode, resultCode, resultCodes } from './result-codes.js';
+import {
+  defaultMsg,
+  type ResultCode,
+  resultCode,
+  resultCodeEntry,
+  resultCodes,
+} from './result-codes.js';
 import { reservedKeys, specialUserInfoKeys } from './user-info.js';
 import { basicInfoFields, loginDeviceFields } from './user-record.js';
 
@@ -157,14 +163,14 @@ function responses(endpoint: Endpoint, platform: DescribedPlatform): Json {
 /** The refusals that a platform can answer an operation with. */
 function refusalsOf(endpoint: Endpoint, platform: DescribedPlatform): DescribedRefusal[] {
   const isOf = (code: ResultCode) => {
-    const { parameter } = entryOf(code);
+    const { parameter } = resultCodeEntry(code);
     return parameter === undefined || endpoint.parameters.some(({ name }) => name === parameter);
   };
   return resultCodes
     .filter((code) => code !== resultCode.ok && isOf(code))
     .map((code) => {
       const refusal = platformRefusal(code, platform.result_codes, platform.http_status);
-      return { ...refusal, msg: refusal.msg ?? messageOf(code), means: code };
+      return { ...refusal, msg: refusal.msg ?? defaultMsg(code), means: code };
     });
 }
 
@@ -178,8 +184,8 @@ function response(
   const isSuccess = status === 200;
   const meanings = new Set(refusals.map(({ code, msg }) => `${code}: ${msg}`));
   const sentences = [[...meanings].join('; ')];
-  if (isSuccess) sentences.unshift(entryOf(resultCode.ok).meaning);
-  const isThrottling = refusals.some(({ means }) => entryOf(means).retry === 'later');
+  if (isSuccess) sentences.unshift(resultCodeEntry(resultCode.ok).meaning);
+  const isThrottling = refusals.some(({ means }) => resultCodeEntry(means).retry === 'later');
   const [first] = refusals;
   const examples: Record<string, unknown> = {};
   if (isSuccess) Object.assign(examples, examplesOf(endpoint, platform));

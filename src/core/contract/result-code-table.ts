@@ -1,13 +1,13 @@
 import { InvalidInputError, quoteName, type RefusalDetail } from './errors.js';
 import { checkFields, mustBeHttpStatus } from './members.js';
 import {
-  entryOf,
   httpStatusOf,
   type ResultCode,
   type ResultCodeEntry,
   type ResultCodeName,
   type ResultCodeTable,
   resultCode,
+  resultCodeEntry,
   retryClasses,
 } from './result-codes.js';
 
@@ -149,7 +149,7 @@ function parseEntry(json: unknown, where: string): ResultCodeEntry {
   }
   const [firstName] = names;
   if (firstName === undefined) return { ...unknownCode, ...texts };
-  return { ...entryOf(codeNamed(firstName)), ...texts };
+  return { ...resultCodeEntry(codeNamed(firstName)), ...texts };
 }
 
 function checkHttpStatus(status: unknown, where: string): void {

@@ -87,7 +87,7 @@ export function httpStatusOf(code: ResultCode): number {
 }
 
 /** The default `msg` of a code. */
-export function messageOf(code: ResultCode): string {
+export function defaultMsg(code: ResultCode): string {
   return texts[code].msg;
 }
 
@@ -114,18 +114,20 @@ const names = new Map(
 );
 
 /** The name of a code. */
-export const nameOf = (code: ResultCode) => names.get(code) as ResultCodeName;
+export function resultCodeName(code: ResultCode): ResultCodeName {
+  return names.get(code) as ResultCodeName;
+}
 
 const methods = endpoints.map(({ operation, method }) => `${method} for a ${operation}`).join(', ');
 
 /** The entry of a code of this project. */
-export function entryOf(code: ResultCode): ResultCodeEntry {
+export function resultCodeEntry(code: ResultCode): ResultCodeEntry {
   const { msg, meaning, hint } = texts[code];
   const fill = (text: string) =>
     text.replace('{seconds}', String(defaultClockWindowSeconds)).replace('{methods}', methods);
   return {
     ...usual,
-    means: nameOf(code),
+    means: resultCodeName(code),
     msg,
     meaning: fill(meaning),
     hint: fill(hint),
@@ -161,5 +163,5 @@ const facts: Readonly<Partial<Record<ResultCode, Partial<ResultCodeEntry>>>> = {
 
 /** The codes of this project (see `resultCode`). */
 export const ownResultCodes: ResultCodeTable = new Map(
-  resultCodes.map((code) => [code, entryOf(code)]),
+  resultCodes.map((code) => [code, resultCodeEntry(code)]),
 );

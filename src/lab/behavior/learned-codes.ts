@@ -5,11 +5,11 @@ import {
   platformRefusal,
 } from '../../core/contract/result-code-table.js';
 import {
-  entryOf,
+  defaultMsg,
   httpStatusOf,
-  messageOf,
   type ResultCodeName,
   resultCode,
+  resultCodeEntry,
 } from '../../core/contract/result-codes.js';
 import type { Platform } from '../../core/platform/platform.js';
 import { type ClearRefusal, clearOf, ownCode, type Refusal } from './refusals.js';
@@ -98,7 +98,7 @@ function entryFor(
   );
   const isDetail = name === 'unknownParameter' || name === 'scopeNotAccepted';
   const entry: { means: Meaning | Meaning[]; msg?: string; http_status?: number } = { means };
-  if (msg !== null && !(isOwn && msg === messageOf(ownCode(name)))) entry.msg = msg;
+  if (msg !== null && !(isOwn && msg === defaultMsg(ownCode(name)))) entry.msg = msg;
   if (status !== null && !isUsualStatus) entry.http_status = status;
   if (isOwn && isDetail) return { ...entry, means: 'malformedParameter' };
   if (Object.keys(entry).length === 1 && names.length === 1 && name !== undefined) return name;
@@ -111,7 +111,7 @@ function entryFor(
  */
 function namesFor(refusals: readonly ClearRefusal[]): Meaning[] {
   const all = [...new Set(refusals.map(({ means }) => means))];
-  const isCaller = (name: Meaning) => Number(entryOf(ownCode(name)).refuses === 'caller');
+  const isCaller = (name: Meaning) => Number(resultCodeEntry(ownCode(name)).refuses === 'caller');
   // A code of malformed parameters needs no further name for some of them.
   const isNeeded = (name: Meaning) =>
     ownCode(name) === resultCode[name as ResultCodeName] || !all.includes('malformedParameter');

@@ -1,5 +1,5 @@
 import { UserInfoError } from '../../core/contract/errors.js';
-import { messageOf, type ResultCode } from '../../core/contract/result-codes.js';
+import { defaultMsg, type ResultCode } from '../../core/contract/result-codes.js';
 import type { RejectedSignature } from '../rejection.js';
 
 interface RefusalDetails {
@@ -21,7 +21,7 @@ export class RefusedError extends UserInfoError {
   readonly details: RefusalDetails;
 
   constructor(resultCode: ResultCode, details: RefusalDetails = {}) {
-    super(details.msg ?? messageOf(resultCode));
+    super(details.msg ?? defaultMsg(resultCode));
     this.resultCode = resultCode;
     this.details = details;
   }

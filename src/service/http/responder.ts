@@ -6,12 +6,12 @@ import { maskQuotedNames, maskText } from '../../core/contract/masking.js';
 import type { PassbackUser } from '../../core/contract/passback.js';
 import { platformRefusal } from '../../core/contract/result-code-table.js';
 import {
+  defaultMsg,
   httpStatusOf,
-  messageOf,
-  nameOf,
   type ResultCode,
   type ResultCodeName,
   resultCode,
+  resultCodeName,
 } from '../../core/contract/result-codes.js';
 import type { ServiceContext } from '../context.js';
 import { StoreUnavailableError } from '../database/errors.js';
@@ -91,14 +91,14 @@ export class Responder {
    * The answer with which the platform refuses what this project refuses with `code`. `usualMsg` is
    * the `msg` where the platform has none of its own; default: that of the code.
    */
-  refuse(code: ResultCode, usualMsg = messageOf(code), detail?: RefusalDetail): Answer {
+  refuse(code: ResultCode, usualMsg = defaultMsg(code), detail?: RefusalDetail): Answer {
     const { result_codes, http_status, refusal_data } = this.#context.settings.platform;
     const refusal = platformRefusal(code, result_codes, http_status, detail);
     return {
       code: refusal.code,
       status: refusal.httpStatus,
       body: formatFailure(refusal.code, refusal.msg ?? usualMsg, refusal_data),
-      means: nameOf(code),
+      means: resultCodeName(code),
     };
   }
 
@@ -117,7 +117,7 @@ export class Responder {
       code,
       status,
       means,
-      msg: maskQuotedNames(msg ?? messageOf(resultCode[means])),
+      msg: maskQuotedNames(msg ?? defaultMsg(resultCode[means])),
       ...this.#digestOf(user, parameters?.get('tenant_code')),
       ms,
       ...source,

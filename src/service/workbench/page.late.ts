@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { endpoints, type OperationName } from '../../core/contract/endpoints.js';
-import { entryOf, resultCode } from '../../core/contract/result-codes.js';
+import { resultCode, resultCodeEntry } from '../../core/contract/result-codes.js';
 import { quoteWhereNeeded } from '../../core/support/shell.js';
 import { maskParameters } from '../rejection.js';
 import { empty, type Html, html } from './html.js';
@@ -53,7 +53,7 @@ function rowView({ time, event }: RecentRequest): Html {
 /** What the result code means, and the command that helps with it. */
 function resultView({ event }: RecentRequest): Html {
   const code = resultCode[event.means];
-  const summary = html`<summary>${entryOf(code).meaning}</summary>`;
+  const summary = html`<summary>${resultCodeEntry(code).meaning}</summary>`;
   if (event.means === 'ok') return summary;
   return html`${summary}
 ${commandView(`userinfo explain ${code}`)}`;

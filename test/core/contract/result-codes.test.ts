@@ -5,10 +5,10 @@ import { RejectedError } from '../../../src/client/call/errors.js';
 import { mayRetry } from '../../../src/client/call/retry.js';
 import { endpoints } from '../../../src/core/contract/endpoints.js';
 import {
-  entryOf,
   httpStatusOf,
   ownResultCodes,
   resultCode,
+  resultCodeEntry,
   resultCodes,
 } from '../../../src/core/contract/result-codes.js';
 
@@ -29,7 +29,7 @@ describe('the table of result codes', () => {
   it.each(resultCodes.slice(1).map((code) => [code]))(
     '%i says whether to retry as the client does',
     (code) => {
-      const { retry, msg } = entryOf(code);
+      const { retry, msg } = resultCodeEntry(code);
       for (const endpoint of endpoints) {
         const refusal = new RejectedError({ resultCode: code, operation: endpoint.operation });
         const again = retry === 'repeatable' ? endpoint.repeatable : retry !== 'never';
