@@ -20,7 +20,7 @@ import {
   keyDecodings,
   nameCases,
   orders,
-  paramsPlaces,
+  paramsSources,
   recipeDefaults,
 } from '../../src/core/signing/recipe.js';
 import {
@@ -110,7 +110,7 @@ function recipesPage(): string {
   };
   const code = (text: string) => `\`${text}\``;
   const choices: Readonly<Record<string, readonly string[]>> = {
-    'params.from': paramsPlaces,
+    'params.from': paramsSources,
     'params.empty': emptyRules,
     'params.order': orders,
     'params.encode': textEncodings,

@@ -6,7 +6,7 @@ import {
   keyDecodings,
   nameCases,
   orders,
-  paramsPlaces,
+  paramsSources,
   type Recipe,
 } from '../../src/core/signing/recipe.js';
 import { parseRecipe } from '../../src/core/signing/recipe-json.js';
@@ -122,7 +122,7 @@ const key = fc.record({
 
 const anyFields: fc.Arbitrary<Recipe> = fc.record({
   params: fc.record({
-    from: fc.constantFrom(...paramsPlaces),
+    from: fc.constantFrom(...paramsSources),
     exclude: names,
     include: fc.option(names, { freq: 3 }),
     empty: fc.constantFrom(...emptyRules),

@@ -1,9 +1,9 @@
 import {
   type ChatPrefix,
-  exchangeChatPrefix,
   type InfoNameOf,
   infoNamesOf,
   neutralName,
+  swapChatPrefix,
 } from './info-names.js';
 import { JsonNumber } from './user-info.js';
 import {
@@ -113,7 +113,7 @@ function shownFields(
   const shown: [name: string, value: unknown][] = [];
   for (const name of names) {
     const value = shownValue(view, name, values.get(name));
-    if (value !== undefined) shown.push([exchangeChatPrefix(name, view.shape.chat_prefix), value]);
+    if (value !== undefined) shown.push([swapChatPrefix(name, view.shape.chat_prefix), value]);
   }
   return shapeObject(Object.fromEntries(shown), view.shape);
 }
@@ -133,7 +133,7 @@ function namedData(view: View, names: readonly string[]): AnyReadData {
   const values = readableValues(record);
   const data: [name: string, value: unknown][] = [['union_id', record.union_id]];
   for (const requested of names) {
-    const name = exchangeChatPrefix(requested, shape.chat_prefix);
+    const name = swapChatPrefix(requested, shape.chat_prefix);
     if (name === 'union_id') continue;
     const keys = keysOfName.get(name);
     if (keys !== undefined && allows(name)) {

@@ -96,7 +96,7 @@ const doubts: readonly Doubt[] = [
  * value.
  */
 const plain = /^[\w.@:/\u3040-\u30ff\u4e00-\u9fff-]+$/;
-const word = /^(?:undefined|null|none|nil|nan|n\/a)$/i;
+const missingValueWord = /^(?:undefined|null|none|nil|nan|n\/a)$/i;
 
 /**
  * The doubts about a text, in words that follow its name; none about an empty one. `special`: the
@@ -113,7 +113,7 @@ export function doubtsAbout(text: string, use: TextUse, special: readonly string
 }
 
 function isPlain(text: string, special: readonly string[]): boolean {
-  return plain.test(text) && !word.test(text) && !special.includes(text);
+  return plain.test(text) && !missingValueWord.test(text) && !special.includes(text);
 }
 
 /**

@@ -69,8 +69,8 @@ export type ChatPrefix = `${string}_`;
 /** §2.2: the prefix of the spec is neutral; a deployment has its own. */
 export const neutralChatPrefix = 'chat_';
 
-/** The form of a prefix. */
-export const chatPrefixForm = /^[A-Za-z][A-Za-z0-9]{0,30}_$/;
+/** What a prefix looks like. */
+export const chatPrefixPattern = /^[A-Za-z][A-Za-z0-9]{0,30}_$/;
 
 /** Names after the prefix (§2.2). */
 const chatNames = specialNames
@@ -91,11 +91,11 @@ export function neutralName(name: string): string {
 }
 
 /**
- * Exchanges the neutral prefix and that of a platform in a name of the chat platform; other names
+ * Swaps the neutral prefix and that of a platform in a name of the chat platform; other names
  * stay. It is its own inverse: to a platform with another prefix, a neutral name is an ordinary
  * name.
  */
-export function exchangeChatPrefix(name: string, prefix: ChatPrefix): string {
+export function swapChatPrefix(name: string, prefix: ChatPrefix): string {
   if (prefix === neutralChatPrefix) return name;
   if (isChatName(name, prefix)) return neutralChatPrefix + name.slice(prefix.length);
   if (isChatName(name, neutralChatPrefix)) return prefix + name.slice(neutralChatPrefix.length);
@@ -111,7 +111,7 @@ export function specialInfoNames(
   prefix: ChatPrefix = neutralChatPrefix,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    specialNames.map((name) => [exchangeChatPrefix(name, prefix), special[name].meaning]),
+    specialNames.map((name) => [swapChatPrefix(name, prefix), special[name].meaning]),
   );
 }
 

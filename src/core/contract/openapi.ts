@@ -2,7 +2,7 @@ import { withoutUndefined } from '../support/without-undefined.js';
 import { type AnswerShape, deviceKeys } from './answer-data.js';
 import { type Endpoint, endpoints, formContentType, hasForm, type Parameter } from './endpoints.js';
 import { refusalData } from './envelope.js';
-import { exchangeChatPrefix, infoNamesOf, specialInfoNames } from './info-names.js';
+import { infoNamesOf, specialInfoNames, swapChatPrefix } from './info-names.js';
 import { signLength } from './limits.js';
 import { isObject } from './members.js';
 import template from './openapi.json' with { type: 'json' };
@@ -234,7 +234,7 @@ function examplesOf({ examples }: Endpoint, { chat_prefix }: DescribedPlatform):
     if (!isObject(value)) return value;
     return Object.fromEntries(
       Object.entries(value).map(([name, member]) => [
-        exchangeChatPrefix(name, chat_prefix),
+        swapChatPrefix(name, chat_prefix),
         renamed(member),
       ]),
     );
@@ -274,7 +274,7 @@ function openApiSchemas(platform: DescribedPlatform): Readonly<Record<string, Js
   const described = (names: readonly string[], schema: Json): Json =>
     Object.fromEntries(
       names.map((neutral) => {
-        const name = exchangeChatPrefix(neutral, chat_prefix);
+        const name = swapChatPrefix(neutral, chat_prefix);
         return [name, withoutUndefined({ ...schema, description: meanings[name] })];
       }),
     );

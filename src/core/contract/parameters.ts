@@ -62,7 +62,7 @@ export function checkParameters(endpoint: Endpoint, parameters: Pick<Parameters,
   checkRequired(endpoint, parameters);
   for (const parameter of endpoint.parameters) {
     const value = parameters.get(parameter.name);
-    if (value) checkForm(parameter, value);
+    if (value) checkFormat(parameter, value);
   }
 }
 
@@ -94,7 +94,7 @@ export function unsentParameters(
   return unsent;
 }
 
-function checkForm({ name, length, digits, isList }: Parameter, value: string): void {
+function checkFormat({ name, length, digits, isList }: Parameter, value: string): void {
   if (length !== undefined) {
     const characters = [...value].length;
     if (characters < length.min || characters > length.max) {

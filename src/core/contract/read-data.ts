@@ -2,11 +2,11 @@ import { jsonValueOf } from '../support/json.js';
 import type { AnswerShape } from './answer-data.js';
 import { quoteName } from './errors.js';
 import {
-  exchangeChatPrefix,
   type InfoNameOf,
   infoNamesOf,
   type SpecialInfoName,
   specialInfoNames,
+  swapChatPrefix,
 } from './info-names.js';
 import { isObject, kindOf } from './members.js';
 import type { BasicInfo, LoginDevice } from './user-record.js';
@@ -204,7 +204,7 @@ export function toReadData(
   { chat_prefix }: Pick<AnswerShape, 'chat_prefix'>,
 ): Record<string, unknown> {
   return withTypes(data, (platformName) => {
-    const name = exchangeChatPrefix(platformName, chat_prefix);
+    const name = swapChatPrefix(platformName, chat_prefix);
     const special = specialNames.includes(name) ? asText : asItIs;
     return dataTypes.get(name)?.read ?? special;
   });

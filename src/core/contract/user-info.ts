@@ -23,7 +23,7 @@ export class JsonNumber {
 
   /** @throws InvalidInputError for a text that is not a JSON number */
   constructor(text: string) {
-    if (typeof text !== 'string' || !wholeNumber.test(text)) {
+    if (typeof text !== 'string' || !jsonNumber.test(text)) {
       throw new InvalidInputError('the text given to JsonNumber is not a JSON number', {
         resultCode: resultCode.userInfoNotFlat,
       });
@@ -49,7 +49,7 @@ export class JsonNumber {
 /** A value that a flat JSON object can hold. */
 export type FlatValue = string | boolean | null | JsonNumber;
 
-const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Characters that JSON.stringify may escape. */
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 

@@ -6,7 +6,7 @@ const token = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
 /**
  * RFC 9110 §5.5, without what is older than it: text beyond ASCII has no one meaning in a header.
  */
-const valueForm = /^[!-~](?:[ \t!-~]*[!-~])?$/;
+const valuePattern = /^[!-~](?:[ \t!-~]*[!-~])?$/;
 
 /** Headers that HTTP, the connection or the reading of an answer needs. */
 const reserved =
@@ -46,7 +46,7 @@ export function checkHeaderNames(names: readonly string[], label: string): void 
  * `label`
  */
 export function checkHeaderValue(value: string, label: string): string {
-  if (valueForm.test(value) && value.length <= 8192) return value;
+  if (valuePattern.test(value) && value.length <= 8192) return value;
   throw new InvalidInputError(
     `${label} is not the value of a header: printable ASCII, no line break`,
     {

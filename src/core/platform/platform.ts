@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defaultScope } from '../contract/endpoints.js';
 import { InvalidInputError } from '../contract/errors.js';
-import { type ChatPrefix, chatPrefixForm, neutralChatPrefix } from '../contract/info-names.js';
+import { type ChatPrefix, chatPrefixPattern, neutralChatPrefix } from '../contract/info-names.js';
 import {
   defaultClockWindowSeconds,
   defaultCodeTtlSeconds,
@@ -214,7 +214,7 @@ const scopes = field<readonly string[] | 'any'>(
 const chatPrefix: PlatformField<ChatPrefix> = {
   default: neutralChatPrefix,
   parse: (json, label) => {
-    if (typeof json === 'string' && chatPrefixForm.test(json)) return json as ChatPrefix;
+    if (typeof json === 'string' && chatPrefixPattern.test(json)) return json as ChatPrefix;
     throw new InvalidInputError(
       `${label} is not a prefix: letters and digits, with "_" at the end`,
       {

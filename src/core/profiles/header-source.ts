@@ -52,7 +52,7 @@ function parseHeaderSource(json: unknown, label: string): HeaderSource {
   );
 }
 
-const form = /^([^=]*)=(?:(env|command(?:,expires=(\d{1,10}))?):)?(.*)$/s;
+const optionPattern = /^([^=]*)=(?:(env|command(?:,expires=(\d{1,10}))?):)?(.*)$/s;
 
 /**
  * Headers as options give them: `X-Key=env:KEY`, `X-Key=command:pass gateway`,
@@ -63,7 +63,7 @@ const form = /^([^=]*)=(?:(env|command(?:,expires=(\d{1,10}))?):)?(.*)$/s;
 export function editHeaders(current: HeaderSources, options: readonly string[]): HeaderSources {
   const sources = new Map(Object.entries(current));
   for (const option of options) {
-    const [, name, kind, expires, value = ''] = form.exec(option) ?? [];
+    const [, name, kind, expires, value = ''] = optionPattern.exec(option) ?? [];
     if (name === undefined) {
       throw new InvalidInputError('--header is not NAME=SOURCE', {
         hint: 'Such as X-Key=env:GATEWAY_KEY, X-Key="command:pass gateway" or X-Region=cn-east.',

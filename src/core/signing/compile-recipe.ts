@@ -1,6 +1,6 @@
 import type { Recipe, RecipeJson } from './recipe.js';
 import { readRecipe } from './recipe-json.js';
-import { partsOf } from './recipe-parts.js';
+import { parseRecipeParts } from './recipe-parts.js';
 import { signerOf } from './recipe-signer.js';
 import type { Signer } from './signer.js';
 
@@ -16,10 +16,10 @@ import type { Signer } from './signer.js';
  * const { digest } = signer.sign(request, new Secret('s'));
  */
 export function compileRecipe(recipe: RecipeJson, field = ''): Signer {
-  return signerOf(partsOf(readRecipe(recipe, field), field));
+  return signerOf(parseRecipeParts(readRecipe(recipe, field), field));
 }
 
 /** As `compileRecipe`, of a complete recipe with fields of the right types and sizes. */
 export function compileComplete(recipe: Recipe): Signer {
-  return signerOf(partsOf(recipe));
+  return signerOf(parseRecipeParts(recipe));
 }

@@ -247,7 +247,7 @@ export function digestName({ algorithm, hmac }: Pick<DigestStep, 'algorithm' | '
 
 /** A last character on its own would be left out of the key. */
 const base64 = /^(?:[\w+/-]{4})*(?:[\w+/-]{2,3})?={0,2}$/;
-const shapes: Readonly<Record<KeyDecoding, RegExp>> = {
+const keyPatterns: Readonly<Record<KeyDecoding, RegExp>> = {
   utf8: /^/,
   hex: /^(?:[\da-f]{2})*$/i,
   base64,
@@ -259,7 +259,7 @@ const shapes: Readonly<Record<KeyDecoding, RegExp>> = {
  * @throws RecipeError where the text is not in that encoding; the message does not contain the text
  */
 export function decodeKey(text: string, decode: KeyDecoding): Buffer {
-  if (shapes[decode].test(text)) return Buffer.from(text, decode);
+  if (keyPatterns[decode].test(text)) return Buffer.from(text, decode);
   throw new RecipeError(
     'key.decode',
     `the key is not ${decode}`,

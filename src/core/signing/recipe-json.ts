@@ -10,14 +10,14 @@ import {
   nameCases,
   orders,
   type ParamsRule,
-  paramsPlaces,
+  paramsSources,
   type Recipe,
   RecipeError,
   type RecipeJson,
   recipeDefaults,
   type SigningRecipes,
 } from './recipe.js';
-import { partsOf } from './recipe-parts.js';
+import { parseRecipeParts } from './recipe-parts.js';
 
 /**
  * Checks a value of untrusted JSON.
@@ -138,7 +138,7 @@ const parseOrder: Parse<ParamsRule['order']> = (value, field) => {
 
 const parseParams = fields<ParamsRule>(
   {
-    from: oneOf(paramsPlaces),
+    from: oneOf(paramsSources),
     exclude: parseNames,
     include: nullOr(parseNames),
     empty: oneOf(emptyRules),
@@ -208,7 +208,7 @@ export function readRecipe(json: unknown, field: string): Recipe {
  * @throws RecipeError that names the first wrong field, token or step
  */
 export function parseRecipe(json: unknown, field = ''): Recipe {
-  return partsOf(readRecipe(json, field), field).recipe;
+  return parseRecipeParts(readRecipe(json, field), field).recipe;
 }
 
 const parseRecipePair = fields<SigningRecipes>({ app_sign: parseRecipe, sign: parseRecipe });

@@ -18,8 +18,8 @@ export interface RecipeParts extends KeyedMessage {
  * @throws RecipeError for an unknown token or step, one in the wrong place, or a digest of a part
  * of the secret
  */
-export function partsOf(recipe: Recipe, field = ''): RecipeParts {
-  const parts = parseParts(recipe, field);
+export function parseRecipeParts(recipe: Recipe, field = ''): RecipeParts {
+  const parts = parseUncheckedParts(recipe, field);
   const tokens = 'tokens, with those of steps, key and params.add';
   checkLimit(parts.allTokens.length, 'tokens', fieldPath(field, 'message'), tokens);
   checkSecretFlow(parts, parts.params, field);
@@ -27,11 +27,11 @@ export function partsOf(recipe: Recipe, field = ''): RecipeParts {
 }
 
 /**
- * As `partsOf`, without a check of how many tokens there are, and of what the recipe gives away.
+ * Parses without a check of how many tokens there are, and of what the recipe gives away.
  *
  * @throws RecipeError for an unknown token or step, or one in the wrong place
  */
-export function parseParts(recipe: Recipe, field = ''): RecipeParts {
+function parseUncheckedParts(recipe: Recipe, field = ''): RecipeParts {
   const pathOf = (name: string) => fieldPath(field, name);
   if (recipe.message.length === 0)
     throw new RecipeError(pathOf('message'), 'is empty', 'Add $params.');

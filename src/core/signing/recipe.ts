@@ -37,7 +37,7 @@ export interface ParamsRule {
    *
    * @default 'both'
    */
-  readonly from: ParamsPlace;
+  readonly from: ParamsSource;
   /**
    * Excluded names.
    *
@@ -121,9 +121,9 @@ export interface KeyRule {
  * Both places; the query alone; the form alone, which only a passback has; or the form of a
  * passback and the query of a read.
  */
-export const paramsPlaces = ['both', 'query', 'form', 'form-or-query'] as const;
+export const paramsSources = ['both', 'query', 'form', 'form-or-query'] as const;
 /** The place of the parameters that a rule includes. */
-export type ParamsPlace = (typeof paramsPlaces)[number];
+export type ParamsSource = (typeof paramsSources)[number];
 
 /** Whether parameters with empty values are signed. */
 export const emptyRules = ['keep', 'drop'] as const;

@@ -104,16 +104,16 @@ function nameIn(pair: string): string {
   return decodePercent(name.replaceAll('+', ' '));
 }
 
-const urlShape = /^[a-z][a-z\d+.-]*:\/\/([^/]*)(.*)$/is;
+const urlPattern = /^[a-z][a-z\d+.-]*:\/\/([^/]*)(.*)$/is;
 
 /** The host of a URL, with its port if it has one. */
 export function hostOf(url: string): string {
-  return urlShape.exec(url)?.[1] ?? '';
+  return urlPattern.exec(url)?.[1] ?? '';
 }
 
 /** The path of a URL as written, not normalized; a text without a scheme is a path. */
 export function pathOf(url: string): string {
-  const match = urlShape.exec(url);
+  const match = urlPattern.exec(url);
   if (match === null) return url;
   return match[2] || '/';
 }

@@ -114,7 +114,7 @@ export interface Template {
   readonly tokens: readonly Token[];
 }
 
-const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w-]+)*)|\$((?:[\w.:-]*[\w-])?)/g;
+const tokenPattern = /\$\$|\$\{([^{}]*)\}((?:\.[\w-]+)*)|\$((?:[\w.:-]*[\w-])?)/g;
 
 /**
  * Parses `&key=$secret`. A token ends at the first character outside `[A-Za-z0-9_.:-]` (dots and
@@ -126,7 +126,7 @@ const tokenShape = /\$\$|\$\{([^{}]*)\}((?:\.[\w-]+)*)|\$((?:[\w.:-]*[\w-])?)/g;
 export function parseTemplate(text: string, field: string): Template {
   const kept = parsed.get(text);
   if (kept !== undefined) return kept;
-  const template = parseParts(text, field);
+  const template = parseTemplateParts(text, field);
   if (parsed.size === maxParsed) parsed.clear();
   parsed.set(text, template);
   return template;
@@ -139,11 +139,11 @@ export function parseTemplate(text: string, field: string): Template {
 const parsed = new Map<string, Template>();
 const maxParsed = 1000;
 
-function parseParts(text: string, field: string): Template {
+function parseTemplateParts(text: string, field: string): Template {
   const parts: (string | Token)[] = [];
   let literal = '';
   let end = 0;
-  for (const match of text.matchAll(tokenShape)) {
+  for (const match of text.matchAll(tokenPattern)) {
     const [whole, braced, suffix = '', bare = ''] = match;
     literal += text.slice(end, match.index);
     end = match.index + whole.length;

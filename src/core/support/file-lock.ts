@@ -224,12 +224,12 @@ interface LockRecord {
   readonly space: string;
 }
 
-const recordForm =
+const recordPattern =
   /^(?<process>\d+) (?<start>\d*) [\w-]{36} (?<host>.+?)(?: (?<space>[\da-f-]{36} pid:\[\d+\](?: time:\[\d+\])?))?$/;
 
 /** `null` for a text that is not the record of a lock, or not a whole one. */
 function parseRecord(text: string): LockRecord | null {
-  const groups = recordForm.exec(text)?.groups;
+  const groups = recordPattern.exec(text)?.groups;
   if (groups === undefined) return null;
   const { process: owner, start = '', host = '', space = '' } = groups;
   return { process: Number(owner), start, host, space };

@@ -68,15 +68,16 @@ function spaced(text: string): string {
 /** The text with its percent escapes decoded; the text itself where they are not UTF-8. */
 export function decodePercent(text: string): string {
   if (!text.includes('%')) return text;
-  return decodeText(text) ?? text;
+  return decodeEscapes(text) ?? text;
 }
 
 function decodePart(text: string): string | null {
   if (plain.test(text)) return text;
-  return decodeText(text.includes('+') ? spaced(text) : text);
+  return decodeEscapes(text.includes('+') ? spaced(text) : text);
 }
 
-function decodeText(text: string): string | null {
+/** The text with its percent escapes decoded; `null` where they are not UTF-8. */
+function decodeEscapes(text: string): string | null {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,5 +1,5 @@
 import type { TextEncoding } from '../../core/signing/encodings.js';
-import type { ParamsPlace, ParamsRule } from '../../core/signing/recipe.js';
+import type { ParamsRule, ParamsSource } from '../../core/signing/recipe.js';
 import { memoize } from '../../core/support/memoize.js';
 import { commonNames, contractNames, type SignatureName } from '../contract.js';
 import { byBits, type Choice, choices, type Weighted } from './weighted.js';
@@ -29,7 +29,7 @@ export interface Encoding extends Weighted {
   readonly rule: Pick<ParamsRule, 'encode'>;
 }
 
-export const places = choices<ParamsPlace>(
+export const places = choices<ParamsSource>(
   [0.9, 'both'],
   [1.2, 'query'],
   [9, 'form-or-query', 'form'],

@@ -8,7 +8,7 @@ import {
 } from '../../core/signing/app-signatures.js';
 import type { LanguageName } from '../../core/signing/digest-algorithms.js';
 import { type Recipe, RecipeError } from '../../core/signing/recipe.js';
-import { partsOf } from '../../core/signing/recipe-parts.js';
+import { parseRecipeParts } from '../../core/signing/recipe-parts.js';
 import {
   type Param,
   queryOf,
@@ -92,7 +92,7 @@ function recipesOf(signing: SigningChoice): Readonly<Record<string, Recipe>> {
 }
 
 function ruleOf(name: string, recipe: Recipe): ExportedRule {
-  const parts = partsOf(recipe);
+  const parts = parseRecipeParts(recipe);
   const usesQuery = parts.allTokens.some(({ source }) => source === 'query');
   return { name, usesQuery, statements: statementsOf(parts) };
 }

@@ -1,6 +1,6 @@
 import { formNames } from '../../core/contract/endpoints.js';
 import type { Step } from '../../core/signing/digest-steps.js';
-import type { ParamsPlace, ParamsRule } from '../../core/signing/recipe.js';
+import type { ParamsRule, ParamsSource } from '../../core/signing/recipe.js';
 import type { RecipeParts } from '../../core/signing/recipe-parts.js';
 import { versionSegment } from '../../core/signing/request.js';
 import type { Modifier, Template, Token } from '../../core/signing/template.js';
@@ -242,7 +242,7 @@ function chosenPairs(rule: ParamsRule): Expression {
 }
 
 /** The contract says which parameters are fields of the form (§4.2). */
-function pairsFrom(place: ParamsPlace): Expression {
+function pairsFrom(place: ParamsSource): Expression {
   const pairs = call('pairs_of', [sentParams]);
   const fields = textsOf([...formNames]);
   switch (place) {

@@ -7,9 +7,9 @@ import {
   keyDecodings,
   type Order,
   orders,
-  type ParamsPlace,
   type ParamsRule,
-  paramsPlaces,
+  type ParamsSource,
+  paramsSources,
   type Recipe,
   recipeDefaults,
 } from '../../core/signing/recipe.js';
@@ -92,7 +92,7 @@ function outputVariants(recipe: Recipe): Suspect[] {
 
 function placeVariants(recipe: Recipe): Suspect[] {
   // Those of the query alone are another request.
-  const places = paramsPlaces.filter((from) => from !== 'query');
+  const places = paramsSources.filter((from) => from !== 'query');
   return suspectsByRecipe(
     'place',
     `Sign the parameters of the place that the recipe says: ${placeWords[recipe.params.from]}.`,
@@ -346,7 +346,7 @@ function describeOrder(order: ParamsRule['order']): string {
   return `${order.join(', ')}, and no others`;
 }
 
-const placeWords: Readonly<Record<ParamsPlace, string>> = {
+const placeWords: Readonly<Record<ParamsSource, string>> = {
   both: 'of the query and of the form',
   query: 'of the query alone',
   form: 'of the form alone',

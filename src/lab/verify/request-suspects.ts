@@ -1,7 +1,7 @@
 import { encoders, folds } from '../../core/signing/encodings.js';
 import type { Recipe } from '../../core/signing/recipe.js';
 import type { Source } from '../../core/signing/recipe-language.js';
-import { partsOf } from '../../core/signing/recipe-parts.js';
+import { parseRecipeParts } from '../../core/signing/recipe-parts.js';
 import {
   isInForm,
   type Param,
@@ -186,7 +186,7 @@ function memberText(member: unknown): string {
 }
 
 function reads(recipe: Recipe, ...sources: readonly Source[]): boolean {
-  return partsOf(recipe).allTokens.some(({ source }) => sources.includes(source));
+  return parseRecipeParts(recipe).allTokens.some(({ source }) => sources.includes(source));
 }
 
 /** The parameters; and, where the recipe signs them as they were sent, the query and the form. */

@@ -1,7 +1,7 @@
 import { encoders, textEncodings } from '../../core/signing/encodings.js';
 import { compileParams, type ParamsFormat } from '../../core/signing/params.js';
 import type { ParamsRule, Recipe } from '../../core/signing/recipe.js';
-import { partsOf } from '../../core/signing/recipe-parts.js';
+import { parseRecipeParts } from '../../core/signing/recipe-parts.js';
 import { signerOf } from '../../core/signing/recipe-signer.js';
 import type { Signer } from '../../core/signing/signer.js';
 import { bytesIn, charsets } from './charsets.js';
@@ -17,7 +17,7 @@ import { type Suspect, type SuspectRow, suspects } from './suspect.js';
 
 /** The right text, digested as bytes of another charset. */
 export function charsetSuspects(recipe: Recipe): Suspect[] {
-  const parts = partsOf(recipe);
+  const parts = parseRecipeParts(recipe);
   return charsets.flatMap((charset) =>
     suspects(
       'charset',
@@ -95,7 +95,7 @@ function byCodeUnit(a: string, b: string): number {
 
 /** A signer that writes the parameters as no recipe says. */
 function signerWriting(recipe: Recipe, write: ParamsFormat['write']): Signer {
-  const parts = partsOf(recipe);
+  const parts = parseRecipeParts(recipe);
   return signerOf({ ...parts, params: { ...parts.params, write } });
 }
 

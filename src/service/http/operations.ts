@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readData } from '../../core/contract/answer-data.js';
 import type { OperationName } from '../../core/contract/endpoints.js';
 import { UserInfoError } from '../../core/contract/errors.js';
-import { exchangeChatPrefix, splitInfoNames } from '../../core/contract/info-names.js';
+import { splitInfoNames, swapChatPrefix } from '../../core/contract/info-names.js';
 import { maxPassbackKeys } from '../../core/contract/limits.js';
 import { type Parameters, parameterText } from '../../core/contract/parameters.js';
 import { checkPassback, type PassbackUser } from '../../core/contract/passback.js';
@@ -74,7 +74,7 @@ const passback: Operation = (parameters, { values, chat_prefix, unknown_user }) 
   const { user, userInfo } = checkPassback(target, () =>
     parseUserInfo(parameterText(parameters, 'user_info'), maxPassbackKeys),
   );
-  const storedName = (name: string) => exchangeChatPrefix(name, chat_prefix);
+  const storedName = (name: string) => swapChatPrefix(name, chat_prefix);
   const stored = new Map([...userInfo].map(([key, value]) => [storedName(key), value]));
   const newUser = unknown_user === 'create' ? { newUnionId: randomUnionId() } : {};
   const carryOut = async (store: RequestStore): Promise<OperationResult | Obstacle> => {

@@ -6,7 +6,7 @@ import {
   keyDecodings,
   nameCases,
   orders,
-  paramsPlaces,
+  paramsSources,
   type Recipe,
   RecipeError,
   type RecipeJson,
@@ -72,7 +72,7 @@ const key = fc.record({ tokens: message, decode: fc.constantFrom(...keyDecodings
 
 const anyRecipe: fc.Arbitrary<Recipe> = fc.record({
   params: fc.record({
-    from: fc.constantFrom(...paramsPlaces),
+    from: fc.constantFrom(...paramsSources),
     exclude: texts,
     include: fc.option(texts),
     empty: fc.constantFrom('keep', 'drop'),

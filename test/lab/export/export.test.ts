@@ -13,7 +13,7 @@ import {
 import { textEncodings } from '../../../src/core/signing/encodings.js';
 import { defaultRecipes, presets } from '../../../src/core/signing/presets.js';
 import {
-  paramsPlaces,
+  paramsSources,
   type Recipe,
   RecipeError,
   type RecipeJson,
@@ -122,7 +122,7 @@ const fields: readonly Param[] = [
   ['user_info', '{}', 'form'],
 ];
 /** The parameters of each place, with and without a form. */
-const placed: readonly Rule[] = paramsPlaces.map((from) => ({
+const placed: readonly Rule[] = paramsSources.map((from) => ({
   recipe: parseRecipe({ message: ['$params'], params: { from }, steps: ['md5'] }),
   calls: [inPlaces, [...inPlaces, ...fields]].map((params) => ({
     request: requestOf(params),

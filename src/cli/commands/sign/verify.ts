@@ -9,7 +9,7 @@ import {
 import type { Profile } from '../../../core/profiles/profile.js';
 import { signaturesOf } from '../../../core/signing/app-signatures.js';
 import type { Recipe } from '../../../core/signing/recipe.js';
-import { partsOf } from '../../../core/signing/recipe-parts.js';
+import { parseRecipeParts } from '../../../core/signing/recipe-parts.js';
 import { paramOf, type Sample } from '../../../core/signing/request.js';
 import { Secret } from '../../../core/signing/secret.js';
 import { missingForm, operationOf } from '../../../lab/samples/captured-request.js';
@@ -148,7 +148,7 @@ function withoutForm(name: string, hint: string): CheckFailedError {
 /** Whether a rule signs the form, as it was sent or as parameters; a module may read any. */
 function readsForm(recipe: Recipe | null): boolean {
   if (recipe === null) return true;
-  return partsOf(recipe).allTokens.some(({ source, name }) => {
+  return parseRecipeParts(recipe).allTokens.some(({ source, name }) => {
     if (source === 'params') return takesForm(recipe.params);
     return source === 'body' || (source === 'param' && formNames.has(name));
   });
