@@ -1,21 +1,20 @@
 import type { CallClient } from '../../client/call/client.js';
-import { signableRequest } from '../../client/call/sign-request.js';
 import type { OperationName } from '../../core/contract/endpoints.js';
-import {
-  forAppSign,
-  forSign,
-  type Signers,
-  withAppSign,
-} from '../../core/signing/app-signatures.js';
-import { unlessRefused } from '../../core/signing/recipe.js';
-import type { SignableRequest } from '../../core/signing/request.js';
+import type { Signers } from '../../core/signing/app-signatures.js';
 import type { Secret } from '../../core/signing/secret.js';
-import type { Signer } from '../../core/signing/signer.js';
 import type { SignatureName } from '../contract.js';
-import { spoiled } from '../wrong-signers.js';
 import { type Asker, type Reply, StoppedAsking, type StopReason } from './asker.js';
 import type { Candidate, Candidates } from './candidates.js';
-import { type HarmlessKind, type HarmlessRequest, harmlessRequests } from './harmless-requests.js';
+import { type HarmlessKind, harmlessRequests } from './harmless-requests.js';
+import {
+  type GroupPair,
+  groupsOf,
+  pairsOf,
+  type SameSignature,
+  signersOf,
+  withWrongAppSign,
+  withWrongSign,
+} from './same-signature.js';
 
 /**
  * What the answers to a kind of request show of a signature: it was accepted; it was refused; or
@@ -69,21 +68,6 @@ export const maxSettling = 20;
  */
 const keptForOthers = 5;
 const keptForControl = 1;
-
-/** Candidates that give a kind of request the same signature. */
-interface SameSignature {
-  readonly first: Candidate;
-  readonly all: readonly Candidate[];
-  readonly weight: number;
-}
-
-/** A group of candidates for each of the two signatures. */
-interface GroupPair {
-  readonly app_sign: SameSignature;
-  readonly sign: SameSignature;
-  /** How likely it is that both are right, in relation to other pairs. */
-  readonly weight: number;
-}
 
 /**
  * Decides between the candidates by harmless requests: a read first, then other reads, then
@@ -254,8 +238,7 @@ class Settling {
     if (isOddSeen) return;
     // How values of the form are encoded, and how those of the query are.
     for (const kind of ['byOddKey', 'atOddRandom'] as const) {
-      if (this.#carriedOut === null && this.#groups('sign', kind).length > 1)
-        await this.#judge(kind);
+      if (this.#carriedOut === null && this.#countSigns(kind) > 1) await this.#judge(kind);
     }
   }
 
@@ -347,18 +330,15 @@ class Settling {
     this.#sightings.push({ operation, kind, title, ...sights, reply });
   }
 
-  /**
-   * The groups of candidates that give a kind of request the same signature, the likeliest first.
-   */
-  #groups(name: SignatureName, kind: HarmlessKind): SameSignature[] {
-    return groupsOf(this.#left, name, harmlessRequests[kind](), this.#client, this.#secret);
+  /** Number of signatures that the candidates for `sign` give a kind of request. */
+  #countSigns(kind: HarmlessKind): number {
+    const harmless = harmlessRequests[kind]();
+    return groupsOf(this.#left, 'sign', harmless, this.#client, this.#secret).length;
   }
 
-  /** The pairs of such groups, the likeliest first. */
+  /** The pairs of candidates that sign a kind of request otherwise, the likeliest first. */
   #pairsOf(kind: HarmlessKind): GroupPair[] {
-    const [apps, signs] = [this.#groups('app_sign', kind), this.#groups('sign', kind)];
-    const pairs = apps.flatMap((app_sign) => signs.map((sign) => pairOf(app_sign, sign)));
-    return pairs.toSorted((a, b) => b.weight - a.weight);
+    return pairsOf(this.#left, harmlessRequests[kind](), this.#client, this.#secret);
   }
 
   /** How much a kind of request tells apart, in bits for each request that it takes. */
@@ -385,79 +365,3 @@ function withOneRule({ app_sign, sign }: Candidates): Candidates {
 
 /** Maximum number of pairs that the first read tries. */
 const maxFirstPairs = 6;
-
-function signersOf({ app_sign, sign }: GroupPair): Signers {
-  return { app_sign: app_sign.first.signer, sign: sign.first.signer };
-}
-
-/** The control of a pair. */
-function withWrongSign({ app_sign, sign }: GroupPair): Signers {
-  return { app_sign: app_sign.first.signer, sign: spoiled(sign.first.signer) };
-}
-
-function withWrongAppSign({ app_sign, sign }: GroupPair): Signers {
-  return { app_sign: spoiled(app_sign.first.signer), sign: sign.first.signer };
-}
-
-/** How much likelier one rule for both signatures is than two, where it may be one. */
-const oneRuleWeight = 1000;
-
-function pairOf(app_sign: SameSignature, sign: SameSignature): GroupPair {
-  const recipes = new Set(sign.all.map(({ recipe }) => recipe));
-  const isOneRule = app_sign.all.some(({ recipe }) => recipe !== null && recipes.has(recipe));
-  const weight = app_sign.weight * sign.weight;
-  return { app_sign, sign, weight: isOneRule ? weight * oneRuleWeight : weight };
-}
-
-/** Two moments: at one alone, rules of different orders may coincide. */
-const moments = [
-  { random: 'a0b1c2d3e4f5', timestamp: 1_700_000_001 },
-  { random: '9z8y7x6w5v4u', timestamp: 1_711_111_112 },
-];
-
-function groupsOf(
-  candidates: Candidates,
-  name: SignatureName,
-  { request, random }: HarmlessRequest,
-  { options, baseUrl }: CallClient,
-  secret: Secret,
-): SameSignature[] {
-  const signables = moments.map((moment) =>
-    signableRequest(
-      request,
-      baseUrl,
-      options,
-      random === undefined ? moment : { ...moment, random },
-    ),
-  );
-  const groups = new Map<string, Candidate[]>();
-  const appSigner = candidates.app_sign[0]?.signer;
-  if (appSigner === undefined) return [];
-  for (const candidate of candidates[name]) {
-    const digests = signables.map((signable) =>
-      unlessRefused(() => digestOf(name, candidate.signer, appSigner, signable, secret)),
-    );
-    if (digests.includes(null)) continue;
-    const key = digests.join(' ');
-    groups.set(key, [...(groups.get(key) ?? []), candidate]);
-  }
-  const same = [...groups.values()].map((all) => ({
-    first: all[0] as Candidate,
-    all,
-    weight: all.reduce((sum, { weight }) => sum + weight, 0),
-  }));
-  return same.toSorted((a, b) => b.weight - a.weight);
-}
-
-function digestOf(
-  name: SignatureName,
-  signer: Signer,
-  appSigner: Signer,
-  request: SignableRequest,
-  secret: Secret,
-): string {
-  const bare = forAppSign(request);
-  if (name === 'app_sign') return signer.sign(bare, secret).digest;
-  const withApp = withAppSign(request, appSigner.sign(bare, secret).digest);
-  return signer.sign(forSign(withApp), secret).digest;
-}
