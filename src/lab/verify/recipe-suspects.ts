@@ -40,8 +40,8 @@ export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, re
 }));
 
 /**
- * Mistakes in the rule itself: each is another recipe, or one that no recipe describes. A module has
- * none but the other recipes.
+ * Mistakes in the rule itself: each is another recipe, or one that no recipe describes. A module
+ * has none but the other recipes.
  */
 export function recipeSuspects({ recipe, request, otherRecipes }: ReceivedSignature): Suspect[] {
   const others = otherRecipes.flatMap(({ name, value, ...preset }) =>

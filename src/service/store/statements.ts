@@ -141,8 +141,8 @@ const appColumns = oneLine`
 
 /**
  * The statements of the store, for SQLite and for databases with PostgreSQL's protocol, as
- * `../database/sql-dialects.ts` says. Keys begin with `tenant_code`, except where an app is found by
- * its key alone; the number in `$1` identifies a value, not its position. `unixepoch()` is the
+ * `../database/sql-dialects.ts` says. Keys begin with `tenant_code`, except where an app is found
+ * by its key alone; the number in `$1` identifies a value, not its position. `unixepoch()` is the
  * current second by the clock of the database: the clocks of processes differ.
  */
 export const statements = {
