@@ -76,7 +76,7 @@ export function proxyOf(
  * @throws InvalidInputError for one that is invalid, or has a password
  */
 export function parseOpenProxy(text: string, label: string): void {
-  if (parseProxy(text, label).token === undefined) return;
+  if (parseProxy(text, label).authorization === undefined) return;
   throw new InvalidInputError(
     `${label} has a user name or a password, which other users of the machine can read`,
     {

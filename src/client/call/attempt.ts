@@ -28,7 +28,7 @@ export interface AttemptResult {
 }
 
 /** A request to send, and the function that receives the result. */
-interface NewAttempt {
+interface AttemptOptions {
   readonly sender: Sender;
   readonly request: PlainRequest;
   /** The headers of its call or run, by their names in lower case. */
@@ -44,7 +44,7 @@ interface NewAttempt {
  * One request in flight: the handler of its answer. `done` is called once, unless it is cancelled.
  */
 export class Attempt implements DispatchHandler {
-  readonly #attempt: NewAttempt;
+  readonly #options: AttemptOptions;
   readonly #sender: Sender;
   readonly #endpoint: Endpoint;
   /** `null` while a signer has not returned its signature. */
@@ -61,11 +61,11 @@ export class Attempt implements DispatchHandler {
   /** Whether the request is being written to a connection, or was: it may have arrived. */
   hasStarted = false;
 
-  private constructor(attempt: NewAttempt) {
-    this.#attempt = attempt;
-    this.#sender = attempt.sender;
-    this.#endpoint = attempt.request.endpoint;
-    this.#headersSent = attempt.sender.headersWith(attempt.headers);
+  private constructor(options: AttemptOptions) {
+    this.#options = options;
+    this.#sender = options.sender;
+    this.#endpoint = options.request.endpoint;
+    this.#headersSent = options.sender.headersWith(options.headers);
   }
 
   /**
@@ -74,9 +74,9 @@ export class Attempt implements DispatchHandler {
    * @throws InvalidInputError for a request that breaks a rule of §4 or §8, or one that a
    * dispatcher of the caller rejects
    */
-  static send(newAttempt: NewAttempt): Attempt {
-    const attempt = new Attempt(newAttempt);
-    const signed = newAttempt.sender.signAttempt(newAttempt.request);
+  static send(options: AttemptOptions): Attempt {
+    const attempt = new Attempt(options);
+    const signed = options.sender.signAttempt(options.request);
     if (isPromise(signed)) {
       signed.then(
         (request) => attempt.#dispatchLater(request),
@@ -115,7 +115,7 @@ export class Attempt implements DispatchHandler {
     this.#request = request;
     const sender = this.#sender;
     const { target, body } = request;
-    sender.hooks.call('onRequest', () => this.#event(request));
+    sender.hooks.emit('onRequest', () => this.#event(request));
     try {
       // undici follows no redirect: a signed URL belongs to one host.
       const dispatched: DispatchedRequest = {
@@ -253,15 +253,15 @@ export class Attempt implements DispatchHandler {
     const sender = this.#sender;
     const retryAfterMs = parseRetryAfter(answer.headers, sender.now());
     const { hide } = this.#headersSent;
-    const parsed = parseAnswer(answer, request, this.#attempt.number, sender, hide);
+    const parsed = parseAnswer(answer, request, this.#options.number, sender, hide);
     const outcome = this.#describe(parsed, retryAfterMs);
-    sender.hooks.call('onResponse', () => ({
+    sender.hooks.emit('onResponse', () => ({
       ...this.#event(request),
       ...showAnswer(answer, outcome, hide),
       durationMs: this.#durationMs(),
     }));
     const isOutdated = sender.isOutdated(outcome, this.#sentAt);
-    this.#attempt.done({ outcome, retryAfterMs, isOutdated });
+    this.#options.done({ outcome, retryAfterMs, isOutdated });
   }
 
   #failed(error: NoAnswerError | CancelledError): void {
@@ -271,7 +271,7 @@ export class Attempt implements DispatchHandler {
     }
     this.#reportNoAnswer(error.reason, error);
     const outcome = this.#describe(error);
-    this.#attempt.done({ outcome, retryAfterMs: undefined, isOutdated: false });
+    this.#options.done({ outcome, retryAfterMs: undefined, isOutdated: false });
   }
 
   /** Sets the details of an error. */
@@ -279,7 +279,7 @@ export class Attempt implements DispatchHandler {
     if (isSuccess(outcome)) return outcome;
     outcome.withDetails({
       operation: this.#endpoint.operation,
-      attempts: this.#attempt.number,
+      attempts: this.#options.number,
       requestId: this.requestId,
       retryable: mayRetry(this.#endpoint, outcome),
       retryAfterMs,
@@ -294,7 +294,7 @@ export class Attempt implements DispatchHandler {
     const request = this.#request;
     // Nothing was about to be sent.
     if (request === null) return;
-    this.#sender.hooks.call('onNoAnswer', () => ({
+    this.#sender.hooks.emit('onNoAnswer', () => ({
       ...this.#event(request),
       reason,
       received,
@@ -310,9 +310,9 @@ export class Attempt implements DispatchHandler {
       operation,
       method,
       url,
-      attempt: this.#attempt.number,
+      attempt: this.#options.number,
       requestId: request.random,
-      context: this.#attempt.context,
+      context: this.#options.context,
       parameters: showParameters(request),
     };
   }

@@ -26,7 +26,7 @@ export async function makeCall(
   options: CallOptions,
   end: AbortController,
 ): Promise<Answer> {
-  return new PendingCall(sender, request, options, end).run();
+  return new PendingCall(sender, request, options, end).settle();
 }
 
 /** A call until its outcome is final. */
@@ -46,7 +46,7 @@ class PendingCall {
   /** `random` of the last one. */
   #requestId: string | undefined;
   /** Whether the service may have acted on one of them. */
-  #received = false;
+  #mayHaveActed = false;
 
   /** @throws InvalidInputError for invalid headers */
   constructor(sender: Sender, request: PlainRequest, options: CallOptions, end: AbortController) {
@@ -60,7 +60,7 @@ class PendingCall {
   }
 
   /** @throws RejectedError, NoAnswerError, CancelledError, InvalidInputError */
-  async run(): Promise<Answer> {
+  async settle(): Promise<Answer> {
     const { signal, context } = this.#options;
     const { operation } = this.#request.endpoint;
     if (signal?.aborted) throw this.#failure(new CancelledError(signal.reason, false));
@@ -87,7 +87,7 @@ class PendingCall {
       const result = await this.#sendOnce();
       if (result === null) throw this.#failure(this.#endedEarly(isPrepared));
       const { outcome, retryAfterMs, isOutdated } = result;
-      this.#received ||= !isOutdated && mayHaveActed(outcome);
+      this.#mayHaveActed ||= !isOutdated && mayHaveActed(outcome);
       if (isSuccess(outcome)) return outcome;
       const delayMs = pauseBefore(this.#attempts + 1, retryAfterMs);
       if (!this.#isRetried(result, delayMs)) throw this.#judged(outcome);
@@ -106,7 +106,7 @@ class PendingCall {
   }
 
   #reportRetry(error: RejectedError | NoAnswerError, delayMs: number): void {
-    this.#sender.hooks.call('onRetry', () => ({
+    this.#sender.hooks.emit('onRetry', () => ({
       operation: this.#request.endpoint.operation,
       attempt: this.#attempts,
       requestId: this.#requestId,
@@ -165,7 +165,7 @@ class PendingCall {
       });
       const abandon = () => {
         if (isOver) return;
-        this.#received ||= attempt.hasStarted;
+        this.#mayHaveActed ||= attempt.hasStarted;
         this.#requestId = attempt.requestId ?? this.#requestId;
         if (signal.reason === timeOut) attempt.timeOut(this.#limitMs);
         else attempt.cancel();
@@ -184,16 +184,16 @@ class PendingCall {
     const { endpoint } = this.#request;
     const { reason } = this.#end.signal;
     if (reason !== timeOut) {
-      const hint = this.#received ? endpoint.doubt : undefined;
-      return new CancelledError(reason, this.#received, hint);
+      const hint = this.#mayHaveActed ? endpoint.doubt : undefined;
+      return new CancelledError(reason, this.#mayHaveActed, hint);
     }
     if (!isPrepared) return didNotReturn(this.#sender.awaited, this.#limitMs);
-    return timedOut(this.#sender, endpoint, this.#limitMs, this.#received);
+    return timedOut(this.#sender, endpoint, this.#limitMs, this.#mayHaveActed);
   }
 
   /** The outcome of the last attempt. */
   #judged(outcome: RejectedError | NoAnswerError): RejectedError | NoAnswerError {
-    judge(outcome, this.#request.endpoint, this.#received);
+    judge(outcome, this.#request.endpoint, this.#mayHaveActed);
     leadToCaller(outcome, this.#judged);
     return outcome;
   }
@@ -201,7 +201,7 @@ class PendingCall {
   /** Sets the details of an error that is not the outcome of an attempt. */
   #failure(error: CancelledError | NoAnswerError): CancelledError | NoAnswerError {
     const { endpoint } = this.#request;
-    if (error instanceof NoAnswerError) judge(error, endpoint, this.#received);
+    if (error instanceof NoAnswerError) judge(error, endpoint, this.#mayHaveActed);
     return error.withDetails({
       operation: endpoint.operation,
       attempts: this.#attempts,

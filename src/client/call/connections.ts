@@ -106,12 +106,12 @@ function openPool(
 
 /** Sends requests to a proxy that forwards them: they name the whole URL (RFC 9112, 3.2.2). */
 function forwardedBy(
-  { token }: HttpProxy,
+  { authorization }: HttpProxy,
   { origin, host }: URL,
   pool: Pool,
 ): Connections['dispatcher'] {
   const additional = ['host', host];
-  if (token !== undefined) additional.push('proxy-authorization', token);
+  if (authorization !== undefined) additional.push('proxy-authorization', authorization);
   return {
     dispatch({ path, headers, ...options }, handler) {
       const allHeaders = [...headers, ...additional];
@@ -158,7 +158,7 @@ function tunnelThrough(
 function askForTunnel(
   socket: Socket,
   authority: string,
-  { token }: HttpProxy,
+  { authorization }: HttpProxy,
   limitMs: number,
 ): Promise<void> {
   return new Promise<void>((resolve, reject) => {
@@ -170,7 +170,7 @@ function askForTunnel(
         host: authority,
         connection: 'keep-alive',
         'proxy-connection': 'keep-alive',
-        'proxy-authorization': token,
+        'proxy-authorization': authorization,
       }),
     });
     const limit = setTimeout(

@@ -5,7 +5,7 @@ import { checkHeaderNames, checkHeaderValue } from '../../core/platform/headers.
 import { Secret } from '../../core/signing/secret.js';
 import { isPromise } from '../../core/signing/signer.js';
 import type { HeaderProvider, UserInfoClientOptions } from './options.js';
-import { callProvider, notProvided } from './renewed-value.js';
+import { fetchFrom, notProvided } from './renewed-value.js';
 
 /** The option `headers`: a value, or a function that returns it, by the name of the header. */
 type HeaderOptions = NonNullable<UserInfoClientOptions['headers']>;
@@ -38,7 +38,7 @@ export function headerSource(
     return new RequestHeaders(new Map([...fixed, ...provided]));
   };
   return (isRefused) => {
-    const values = [...providers].map(([name, provide]) => callFor(name, provide, isRefused));
+    const values = [...providers].map(([name, provide]) => fetchHeader(name, provide, isRefused));
     if (values.some(isPromise)) return Promise.all(values).then(withValues);
     return withValues(values as string[]);
   };
@@ -55,11 +55,11 @@ function refuseMissing(needed: readonly string[], names: readonly string[]): voi
 }
 
 /**
- * Calls the function of a header.
+ * Fetches the value of a header from its function.
  *
  * @throws NoAnswerError with the reason `secret`, as its promise does
  */
-function callFor(
+function fetchHeader(
   name: string,
   provide: HeaderProvider,
   isRefused: boolean,
@@ -73,7 +73,7 @@ function callFor(
       throw notProvided(what, 'returned no value of a header', hint, cause);
     }
   };
-  return callProvider(what, () => provide(isRefused), parse);
+  return fetchFrom(what, () => provide(isRefused), parse);
 }
 
 /**

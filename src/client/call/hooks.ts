@@ -193,7 +193,7 @@ export class Hooks {
   }
 
   /** Calls the logger and a hook, if there are any, each with an event that `event` returns. */
-  call<Name extends keyof ClientHooks>(
+  emit<Name extends keyof ClientHooks>(
     name: Name,
     event: () => Parameters<Required<ClientHooks>[Name]>[0],
   ): void {

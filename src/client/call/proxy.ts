@@ -9,7 +9,7 @@ export interface HttpProxy {
   /** Host and port. */
   readonly host: string;
   /** The value of `Proxy-Authorization`; absent if the address has no user. */
-  readonly token?: string;
+  readonly authorization?: string;
 }
 
 /** A host for messages, with the proxy on the way to it. */
@@ -38,7 +38,8 @@ export function parseProxy(text: string, label = 'proxy'): HttpProxy {
   const { origin, host, username, password } = url;
   if (username === '' && password === '') return { url: origin, host };
   const credentials = `${decodePart(username, label)}:${decodePart(password, label)}`;
-  return { url: origin, host, token: `Basic ${Buffer.from(credentials).toString('base64')}` };
+  const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  return { url: origin, host, authorization };
 }
 
 function decodePart(encoded: string, label: string): string {
@@ -99,8 +100,8 @@ function covers(entry: string, hostname: string, port: string): boolean {
 }
 
 /**
- * Whether a host is an address in a network such as `10.0.0.0/8`. What is no network has no
- * address, as in curl.
+ * Whether a host is an address in a network such as `10.0.0.0/8`. As in curl, an
+ * entry that is not a network matches no host.
  */
 function isInNetwork(hostname: string, network: string): boolean {
   const { BlockList, isIP } = process.getBuiltinModule('node:net');

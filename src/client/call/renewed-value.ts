@@ -3,7 +3,7 @@ import { isPromise } from '../../core/signing/signer.js';
 import { NoAnswerError } from './errors.js';
 
 /**
- * Pause after a call that failed before the next one that no request waits for, in milliseconds.
+ * Pause after a failed fetch before the next one that no request waits for, in milliseconds.
  */
 const afterFailureMs = 1_000;
 
@@ -26,27 +26,29 @@ export interface ValueSource<T> {
   readonly freshMs: number;
   /** Age from which requests wait for the next value. */
   readonly lifetimeMs: number;
-  /** Maximum duration of a call of the function. */
+  /** Maximum duration of a fetch. */
   readonly limitMs: number;
-  /** Receives the error of a call that no request waits for. */
+  /** Receives the error of a fetch that no request waits for. */
   readonly warn: (message: string) => void;
 }
 
 /**
  * The app secret, or the values of headers: fixed, or returned by a function of the caller, which
  * is called by one request at a time, when its value is old, and again when the service refuses it.
+ * A fetch is one call of that function.
  */
 export class RenewedValue<T> {
   readonly #source: ValueSource<T> | null;
   #inUse: T | null;
   /** When it came, by `performance.now()`. */
   #since = Number.NEGATIVE_INFINITY;
-  /** When the function is called again though no request has to wait. */
+  /** When the value is fetched again though no request has to wait. */
   #renewalAt = Number.NEGATIVE_INFINITY;
   #fetched: Promise<void> | null = null;
-  /** Number of calls of the function, and which of them returned the value in use. */
-  #calls = 0;
-  #usedCall = 0;
+  /** Number of fetches so far. */
+  #fetches = 0;
+  /** The number of the fetch that returned the value in use. */
+  #usedFetch = 0;
   /** Whether the service refused the value in use. */
   #isRefused = false;
   /** Whether an answer showed, since the last refusal, that the value in use is good. */
@@ -62,7 +64,7 @@ export class RenewedValue<T> {
     }
   }
 
-  /** The value in use; `null` before a call of the function returned one. */
+  /** The value in use; `null` before a fetch returned one. */
   get inUse(): T | null {
     return this.#inUse;
   }
@@ -70,8 +72,8 @@ export class RenewedValue<T> {
   /**
    * The value of the next request.
    *
-   * @throws NoAnswerError as `fetch` does, or InvalidInputError if it returns a promise and no call
-   * was made yet
+   * @throws NoAnswerError as `fetch` does, or InvalidInputError if it returns a promise and no
+   * value was fetched yet
    */
   get current(): T {
     if (this.#inUse !== null || this.#source === null) return this.#inUse as T;
@@ -105,11 +107,11 @@ export class RenewedValue<T> {
     { fetch, what, freshMs, limitMs, warn }: ValueSource<T>,
     isNeeded: boolean,
   ): Promise<void> {
-    this.#calls += 1;
-    const call = this.#calls;
+    this.#fetches += 1;
+    const fetchNumber = this.#fetches;
     const use = (value: T) => {
-      if (call < this.#usedCall) return;
-      this.#usedCall = call;
+      if (fetchNumber < this.#usedFetch) return;
+      this.#usedFetch = fetchNumber;
       this.#since = performance.now();
       this.#renewalAt = this.#since + freshMs;
       this.#isRefused = false;
@@ -156,7 +158,7 @@ export class RenewedValue<T> {
  *
  * @throws NoAnswerError with the reason `secret` if it fails; what `parse` throws
  */
-export function callProvider<T>(
+export function fetchFrom<T>(
   what: string,
   provide: () => unknown,
   parse: (value: unknown) => T,

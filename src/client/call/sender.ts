@@ -21,8 +21,8 @@ import {
 } from './options.js';
 import { nameHost } from './proxy.js';
 import {
-  callProvider,
   type FixedValue,
+  fetchFrom,
   notProvided,
   RenewedValue,
   type ValueSource,
@@ -219,7 +219,7 @@ export class Sender {
       refuseSecretIn(this.#headers.inUse?.additional, secret);
       return secret;
     };
-    return (isRefused) => callProvider(secretFunction, () => fetch(isRefused), parse);
+    return (isRefused) => fetchFrom(secretFunction, () => fetch(isRefused), parse);
   }
 
   #headersWith(headersOfCall: ReadonlyMap<string, string> | undefined): RequestHeaders {

@@ -355,7 +355,7 @@ export class RowEngine<Row extends SourceRow> {
     const needsNoPause = verdict === 'throttled' || isOutdated;
     const delayMs = pauseBefore(row.attempts + 1, needsNoPause ? 0 : retryAfterMs);
     row.dueAt = now + delayMs;
-    this.#sender.hooks.call('onRetry', () => ({
+    this.#sender.hooks.emit('onRetry', () => ({
       operation: failure.operation,
       attempt: row.sent,
       requestId: failure.requestId,

@@ -56,7 +56,7 @@ export interface AskerOptions {
 }
 
 /** What `random` and `timestamp` of a request are made of, if not as usual. */
-export type Moment = Pick<DerivedOptions, 'random' | 'now'>;
+export type MomentSource = Pick<DerivedOptions, 'random' | 'now'>;
 
 /** Sends harmless requests, one after the other. */
 export class Asker {
@@ -85,14 +85,18 @@ export class Asker {
    * @throws StoppedAsking if the requests are used up, or the platform throttles
    * @throws NoAnswerError if no answer came; CancelledError, AbortError
    */
-  async ask({ request }: HarmlessRequest, signing: Signers, moment: Moment = {}): Promise<Reply> {
+  async ask(
+    { request }: HarmlessRequest,
+    signing: Signers,
+    momentSource: MomentSource = {},
+  ): Promise<Reply> {
     const { client, signal, pauseMs, onSent, more } = this.#options;
     if (this.left <= this.kept) this.#maxRequests += (await more?.(this.sent)) ?? 0;
     if (this.left <= this.kept) throw new StoppedAsking('requests used up');
     if (this.sent > 0) await sleep(pauseMs, undefined, { signal });
     this.sent += 1;
     onSent?.();
-    const sender = client.withOptions({ signing, ...moment });
+    const sender = client.withOptions({ signing, ...momentSource });
     const outcome = await sender.send(request, { signal, attempts: 1 }).catch((error: unknown) => {
       if (error instanceof RejectedError || error instanceof NoAnswerError) return error;
       throw error;

@@ -314,8 +314,8 @@ class Settling {
   async #ask(kind: HarmlessKind, signers: Signers): Promise<Reply> {
     const harmless = harmlessRequests[kind]();
     const { random } = harmless;
-    const moment = random === undefined ? {} : { random: () => random };
-    const reply = await this.#asker.ask(harmless, signers, moment);
+    const momentSource = random === undefined ? {} : { random: () => random };
+    const reply = await this.#asker.ask(harmless, signers, momentSource);
     if (reply.isSuccess) this.#carriedOut = kind;
     return reply;
   }
