@@ -201,8 +201,9 @@ function tunnelRefused(host: string, error: TunnelError): NoAnswerError {
  */
 function hintOf(failure: Failure, received: boolean, { endpoint }: FailedRequest): string {
   if (!received || endpoint === undefined) return failure.hint;
-  const isLost = !endpoint.repeatable && failure.reason !== 'not-envelope';
-  return failure.isDoubtful || isLost ? endpoint.doubt : failure.hint;
+  if (failure.isDoubtful) return endpoint.doubt;
+  const mayFollowHint = endpoint.repeatable || failure.reason === 'not-envelope';
+  return mayFollowHint ? failure.hint : endpoint.doubt;
 }
 
 function findFailure(error: NodeJS.ErrnoException, code: string, started: boolean): Failure {

@@ -38,11 +38,11 @@ const maxProbePauseMs = 1_000;
  */
 const patienceMs = { before: 3_000, after: 30_000 } as const;
 
-/** The state of the service by an attempt. Times are of one clock, in milliseconds. */
-export interface Signal {
+/** What one attempt shows about the service. Times are of one clock, in milliseconds. */
+export interface AttemptReport {
   readonly verdict: Verdict;
   /** The attempt did not reach the service: no connection, or an answer from something else. */
-  readonly isLost: boolean;
+  readonly isMiss: boolean;
   /** When the attempt began. */
   readonly startedAt: number;
   /** The pause that the service asked for, in milliseconds. */
@@ -99,19 +99,24 @@ export class FlowControl {
     return this.#pausedUntil;
   }
 
-  /** Time for which the next request must wait, in milliseconds; 0 if it need not. */
+  /**
+   * Time for which the next request must wait, in milliseconds; 0 if it need not. `now` is a time of
+   * the clock of `begunAt`, in milliseconds.
+   */
   waitMs(now: number): number {
     const untilNext = this.#intervalMs === 0 ? 0 : this.#nextAt - now;
     return Math.max(0, this.#pausedUntil - now, untilNext);
   }
 
+  /** A request is sent now; `now` as in `waitMs`. */
   onSend(now: number): void {
     const earliest = now - Math.max(this.#intervalMs, burstMs);
     this.#nextAt = Math.max(this.#nextAt, earliest) + this.#intervalMs;
   }
 
-  onOutcome({ verdict, isLost, startedAt, retryAfterMs }: Signal, now: number): void {
-    if (isLost) {
+  /** An attempt ended; `now` as in `waitMs`. */
+  onOutcome({ verdict, isMiss, startedAt, retryAfterMs }: AttemptReport, now: number): void {
+    if (isMiss) {
       this.#onMiss(startedAt, now);
       return;
     }

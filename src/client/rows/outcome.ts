@@ -55,7 +55,7 @@ export function classify(endpoint: Pick<Endpoint, 'repeatable'>, outcome: Attemp
 /**
  * Whether the attempt did not reach the service: no connection, or an answer from something else.
  */
-export function missedService(outcome: AttemptOutcome): boolean {
+export function isMiss(outcome: AttemptOutcome): boolean {
   if (!(outcome instanceof NoAnswerError)) return false;
   return ['dns', 'connect', 'not-envelope'].includes(outcome.reason);
 }

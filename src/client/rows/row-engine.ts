@@ -4,8 +4,8 @@ import { Attempt, type AttemptResult } from '../call/attempt.js';
 import { NoAnswerError, type RejectedError, RetryLaterError } from '../call/errors.js';
 import { type AttemptOutcome, isSuccess, mayHaveActed, pauseBefore } from '../call/retry.js';
 import type { Sender } from '../call/sender.js';
-import { FlowControl, type Pacing } from './flow-control.js';
-import { classify, missedService, type RowOutcome, rowOutcome } from './outcome.js';
+import { type AttemptReport, FlowControl, type Pacing } from './flow-control.js';
+import { classify, isMiss, type RowOutcome, rowOutcome } from './outcome.js';
 import { RowFeed, type SourceRow } from './row-feed.js';
 import { type OpenRow, type PreparedRow, RowQueue } from './row-queue.js';
 
@@ -36,15 +36,11 @@ export interface EngineListener<Row> {
 }
 
 /** An attempt that did not settle its row: the row may be sent again. */
-interface FailedAttempt {
+interface FailedAttempt extends AttemptReport {
   readonly verdict: 'retry' | 'throttled';
   readonly failure: RejectedError | NoAnswerError;
-  /** Whether it did not reach the service. */
-  readonly isLost: boolean;
   /** Whether it was refused with a value of a header or a secret that a function renews. */
   readonly isOutdated: boolean;
-  /** The pause that the service asked for, in milliseconds. */
-  readonly retryAfterMs: number | undefined;
 }
 
 /** Number of times that time-outs are checked within one time-out. */
@@ -300,8 +296,13 @@ export class RowEngine<Row extends SourceRow> {
     this.#inFlight -= 1;
     row.pending = null;
     const verdict = isOutdated ? 'retry' : classify(row.request.endpoint, outcome);
-    const isLost = !isOutdated && missedService(outcome);
-    this.flow.onOutcome({ verdict, isLost, startedAt: row.startedAt, retryAfterMs }, now);
+    const report = {
+      verdict,
+      isMiss: !isOutdated && isMiss(outcome),
+      startedAt: row.startedAt,
+      retryAfterMs,
+    };
+    this.flow.onOutcome(report, now);
     this.resume();
     if (isSuccess(outcome) || verdict === 'final') {
       this.#settle(row, outcome);
@@ -312,8 +313,7 @@ export class RowEngine<Row extends SourceRow> {
       this.#stopWith(row, outcome);
       return;
     }
-    const attempt = { verdict, failure: outcome, isLost, isOutdated, retryAfterMs };
-    this.#settleOrRetry(row, attempt, now);
+    this.#settleOrRetry(row, { ...report, verdict, failure: outcome, isOutdated }, now);
     if (this.flow.isGivenUp(now)) this.stop(outcome);
   }
 
@@ -338,14 +338,14 @@ export class RowEngine<Row extends SourceRow> {
     this.#putBack(row, attempt, now);
   }
 
-  #countAttempt(row: OpenRow<Row>, { verdict, isLost }: FailedAttempt): void {
+  #countAttempt(row: OpenRow<Row>, { verdict, isMiss }: FailedAttempt): void {
     const areOthersServed = row.servedBefore !== this.#served;
     const isThrottled = verdict === 'throttled';
     // A row that is throttled while others are served waits for its turn. A row that does not reach
     // the service, while no other does, waits for the service.
-    const isWaiting = isThrottled ? areOthersServed : isLost && !areOthersServed;
+    const isWaiting = isThrottled ? areOthersServed : isMiss && !areOthersServed;
     if (!isWaiting) row.attempts += 1;
-    if (isThrottled || isLost) row.servedBefore = this.#served;
+    if (isThrottled || isMiss) row.servedBefore = this.#served;
   }
 
   #putBack(row: OpenRow<Row>, attempt: FailedAttempt, now: number): void {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { FlowControl } from '../../../src/client/rows/flow-control.js';
 
-const outcome = { verdict: 'final', isLost: false, startedAt: 0, retryAfterMs: undefined } as const;
+const outcome = { verdict: 'final', isMiss: false, startedAt: 0, retryAfterMs: undefined } as const;
 const throttled = { ...outcome, verdict: 'throttled' } as const;
-const missed = { ...outcome, verdict: 'retry', isLost: true } as const;
+const miss = { ...outcome, verdict: 'retry', isMiss: true } as const;
 
 /** Flow control over a service; times are milliseconds. */
 class Simulation {
@@ -45,7 +45,7 @@ describe('the concurrency limit', () => {
     const simulation = new Simulation();
     simulation.run(1_000, 20);
     for (let i = 0; i < 5; i += 1)
-      simulation.flow.onOutcome({ ...missed, startedAt: simulation.now }, simulation.now);
+      simulation.flow.onOutcome({ ...miss, startedAt: simulation.now }, simulation.now);
     expect(simulation.flow.limit).toBe(1);
     expect(simulation.run(1_500, 20)).toBe(32);
   });
@@ -102,25 +102,25 @@ describe('flow control', () => {
 
   it('probes a service that cannot be reached with one request at a time', () => {
     const flow = newFlow();
-    for (let i = 0; i < 4; i += 1) flow.onOutcome(missed, 10);
+    for (let i = 0; i < 4; i += 1) flow.onOutcome(miss, 10);
     expect(flow.waitMs(10)).toBe(0);
-    flow.onOutcome(missed, 10);
+    flow.onOutcome(miss, 10);
     expect(flow.limit).toBe(1);
     expect(flow.waitMs(10)).toBe(50);
     let longest = 0;
     for (let now = flow.pausedUntil, i = 0; i < 9; i += 1, now = flow.pausedUntil) {
-      flow.onOutcome({ ...missed, startedAt: now }, now);
+      flow.onOutcome({ ...miss, startedAt: now }, now);
       longest = flow.pausedUntil - now;
     }
     expect(longest).toBe(500);
     // What was sent before the pause says nothing new.
     const until = flow.pausedUntil;
-    flow.onOutcome({ ...missed, startedAt: until - 1 }, until + 5);
+    flow.onOutcome({ ...miss, startedAt: until - 1 }, until + 5);
     expect(flow.pausedUntil).toBe(until);
     // An answer ends the outage: the next one is probed soon again.
     const back = flow.pausedUntil;
     flow.onOutcome({ ...outcome, startedAt: back }, back);
-    for (let i = 0; i < 5; i += 1) flow.onOutcome({ ...missed, startedAt: back }, back + 10);
+    for (let i = 0; i < 5; i += 1) flow.onOutcome({ ...miss, startedAt: back }, back + 10);
     expect(flow.waitMs(back + 10)).toBe(50);
   });
 
@@ -130,7 +130,7 @@ describe('flow control', () => {
   ])('gives a service up after %s', (_, hasAnswered, patienceMs) => {
     const flow = newFlow();
     if (hasAnswered) flow.onOutcome(outcome, 0);
-    for (let i = 0; i < 5; i += 1) flow.onOutcome(missed, 1);
+    for (let i = 0; i < 5; i += 1) flow.onOutcome(miss, 1);
     expect(flow.isGivenUp(patienceMs)).toBe(false);
     expect(flow.isGivenUp(patienceMs + 1)).toBe(true);
     flow.onOutcome(outcome, patienceMs + 1);
