@@ -10,7 +10,9 @@ export const commonNames: readonly string[] = (firstEndpoint?.parameters ?? [])
   .map(({ name }) => name)
   .filter((name) => name !== 'app_sign' && name !== 'sign')
   .filter((name) =>
-    otherEndpoints.every(({ parameters }) => parameters.some((known) => known.name === name)),
+    otherEndpoints.every(({ parameters }) =>
+      parameters.some((parameter) => parameter.name === name),
+    ),
   );
 
 /** The names of all parameters in the order of the tables of §4, without `sign`. */

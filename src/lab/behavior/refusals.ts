@@ -256,7 +256,9 @@ export function refusalsOf(evidence: Evidence): Refusal[] {
 /** Whether three requests that have nothing to do with each other are answered alike. */
 function isForUnrelated({ answer, unclear }: Refusal, all: readonly Refusal[]): boolean {
   if (answer === null || unclear !== null) return false;
-  const alike = all.filter((other) => other.unclear === null && saysTheSame(other.answer, answer));
+  const alike = all.filter(
+    (listed) => listed.unclear === null && saysTheSame(listed.answer, answer),
+  );
   const touched = subjects.filter((meanings) =>
     alike.some(({ means }) => meanings.includes(means)),
   );

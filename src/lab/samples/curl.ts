@@ -229,7 +229,7 @@ function straightenQuotes(text: string): string {
  * A URL in pieces: an escaped mark, an IPv6 address, alternatives, a range, any other character.
  */
 const pieces =
-  /\\(?<mark>[[\]{}])|(?<address>\[[\da-f]*:[\da-f.]*:[\da-f:.]*(?:%[^\]]*)?\])|\{(?<set>(?:\\[\s\S]|[^{}[\]\\])+)\}|\[(?<from>\d+|[a-z])-(?<to>\d+|[a-z])\]|(?<other>[\s\S])/gi;
+  /\\(?<mark>[[\]{}])|(?<address>\[[\da-f]*:[\da-f.]*:[\da-f:.]*(?:%[^\]]*)?\])|\{(?<set>(?:\\[\s\S]|[^{}[\]\\])+)\}|\[(?<from>\d+|[a-z])-(?<to>\d+|[a-z])\]|(?<character>[\s\S])/gi;
 
 /**
  * The URL that curl requests without `--globoff`: `{a,b}` and `[1-3]` are patterns there, and a
@@ -240,12 +240,12 @@ const pieces =
 function globbedUrl(url: string): string {
   let text = '';
   for (const { groups = {} } of url.matchAll(pieces)) {
-    const { mark, address, set, from, to, other } = groups;
+    const { mark, address, set, from, to, character } = groups;
     if (set !== undefined) text += onlyAlternative(set);
     else if (from !== undefined && to !== undefined) text += onlyInRange(from, to);
-    else if (other !== undefined && /[[\]{}]/.test(other)) {
-      throw new SampleError(`curl refuses the ${other} in the URL`, howToWrite);
-    } else text += mark ?? address ?? other ?? '';
+    else if (character !== undefined && /[[\]{}]/.test(character)) {
+      throw new SampleError(`curl refuses the ${character} in the URL`, howToWrite);
+    } else text += mark ?? address ?? character ?? '';
   }
   return text;
 }

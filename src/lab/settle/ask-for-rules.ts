@@ -51,16 +51,17 @@ export async function askForRules(
   reach?: Reach,
 ): Promise<AskedRules> {
   const { options, baseUrl } = client;
-  const readAt = (at: typeof moment) => signableRequest(sortedRead().request, baseUrl, options, at);
-  const candidatesFor: CandidateList = (name, known, isTwin) =>
-    usualCandidates(name, known, readAt(isTwin ? twinMoment : moment), secret);
+  const readAt = (time: typeof moment) =>
+    signableRequest(sortedRead().request, baseUrl, options, time);
+  const candidatesFor: CandidateList = (name, knownRule, isTwin) =>
+    usualCandidates(name, knownRule, readAt(isTwin ? twinMoment : moment), secret);
   asker.kept = maxSettling;
   const search = await searchByAsking(asker, { ...start, candidates: candidatesFor });
   asker.kept = 0;
   const { app_sign, sign } = search;
   if (app_sign === null || sign === null) return { search, settlement: null };
-  const { own } = start;
-  if (app_sign === own.app_sign && sign === own.sign) {
+  const { profileRules } = start;
+  if (app_sign === profileRules.app_sign && sign === profileRules.sign) {
     const settlement = await settle(
       asker,
       client,
@@ -104,12 +105,12 @@ async function fitsOf(
 
 function* usualCandidates(
   name: SignatureName,
-  known: Candidate | null,
+  knownRule: Candidate | null,
   read: SignableRequest,
   secret: Secret,
 ): Generator<Candidate> {
   const request = name === 'sign' ? withAppSign(read, someAppSign) : forAppSign(read);
-  if (known?.recipe) yield* sameRules(known.recipe);
+  if (knownRule?.recipe) yield* sameRules(knownRule.recipe);
   yield* usualRules(name, request, secret);
 }
 

@@ -109,9 +109,9 @@ export class Asker {
   }
 
   /** Whether two answers say the same. */
-  isAlike(one: Reply, other: Reply): boolean {
-    if (one.code !== other.code || one.httpStatus !== other.httpStatus) return false;
-    return !this.comparesTexts || one.words === other.words;
+  isAlike(first: Reply, second: Reply): boolean {
+    if (first.code !== second.code || first.httpStatus !== second.httpStatus) return false;
+    return !this.comparesTexts || first.words === second.words;
   }
 }
 

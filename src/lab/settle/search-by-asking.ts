@@ -8,13 +8,13 @@ import { sortedRead } from './harmless-requests.js';
 
 /**
  * The candidates of a signature, the likeliest first: all of them give the read of the search
- * another signature. `known` is the rule of the other signature, once it is found. `isTwin`:
+ * another signature. `knownRule` is that of the other signature, once it is found. `isTwin`:
  * `random` of the read is its timestamp, so that rules coincide which differ only in which of the
  * two they take.
  */
 export type CandidateList = (
   name: SignatureName,
-  known: Candidate | null,
+  knownRule: Candidate | null,
   isTwin: boolean,
 ) => Iterable<Candidate>;
 
@@ -51,7 +51,7 @@ export interface Search {
 /** What the search is told. */
 export interface SearchStart {
   /** The rules of the profile, which are tried first. */
-  readonly own: CandidatePair;
+  readonly profileRules: CandidatePair;
   /** Number of candidates that were refused before. */
   readonly skip: number;
   /** Called with the number of rules that were refused so far. */
@@ -84,7 +84,7 @@ class SearchByAsking {
   readonly #asker: Asker;
   readonly #start: SearchStart;
   /** Answers that are about something else than a signature, such as a wrong form of it. */
-  readonly #others: Reply[] = [];
+  readonly #otherAnswers: Reply[] = [];
   readonly #found: Record<SignatureName, Candidate | null> = { app_sign: null, sign: null };
   #judging: Judging = { kind: 'unknown' };
   /** The answer to what is known to be wrong. */
@@ -150,8 +150,8 @@ class SearchByAsking {
 
   /** Tries pairs of candidates until one of the two signatures changes the answer. */
   async #searchFirst(): Promise<void> {
-    const { own, candidates, skip } = this.#start;
-    if (await this.#tryPair(own)) return;
+    const { profileRules, candidates, skip } = this.#start;
+    if (await this.#tryPair(profileRules)) return;
     const apps = candidates('app_sign', null, this.#isTwin)[Symbol.iterator]();
     const signs = candidates('sign', null, this.#isTwin)[Symbol.iterator]();
     const simplest: CandidatePair[] = [];
@@ -159,7 +159,7 @@ class SearchByAsking {
       const app_sign = apps.next().value as Candidate | undefined;
       const sign = signs.next().value as Candidate | undefined;
       if (app_sign === undefined && sign === undefined) break;
-      const pair = { app_sign: app_sign ?? own.app_sign, sign: sign ?? own.sign };
+      const pair = { app_sign: app_sign ?? profileRules.app_sign, sign: sign ?? profileRules.sign };
       if (simplest.length < Math.sqrt(maxPairs) + 1) simplest.push(pair);
       if (index < skip) continue;
       if (await this.#tryPair(pair)) return;
@@ -207,27 +207,25 @@ class SearchByAsking {
 
   /** With one signature known, tries candidates of the other. */
   async #searchSecond(): Promise<void> {
-    const { own, candidates, skip } = this.#start;
+    const { profileRules, candidates, skip } = this.#start;
     const { app_sign, sign } = this.#found;
     if ((app_sign === null) === (sign === null)) return;
     const name = app_sign === null ? 'app_sign' : 'sign';
-    const known = (app_sign ?? sign) as Candidate;
+    const knownRule = (app_sign ?? sign) as Candidate;
+    const withKnown = (signer: Signer): Signers =>
+      name === 'app_sign'
+        ? { app_sign: signer, sign: knownRule.signer }
+        : { app_sign: knownRule.signer, sign: signer };
     // What was skipped of the first search says nothing of this one, unless the known rule was
     // known before.
-    const skipped = known === own.app_sign || known === own.sign ? skip : 0;
+    const skipped = Object.values(profileRules).includes(knownRule) ? skip : 0;
     this.#countRefused(0);
     let index = 0;
-    for (const candidate of candidates(name, known, this.#isTwin)) {
+    for (const candidate of candidates(name, knownRule, this.#isTwin)) {
       index += 1;
       if (index <= skipped) continue;
-      const pairOf = (signer: Signer): Signers =>
-        name === 'app_sign'
-          ? { app_sign: signer, sign: known.signer }
-          : { app_sign: known.signer, sign: signer };
-      const reply = await this.#changedReply(
-        pairOf(candidate.signer),
-        pairOf(spoiled(candidate.signer)),
-      );
+      const { signer } = candidate;
+      const reply = await this.#changedReply(withKnown(signer), withKnown(spoiled(signer)));
       if (reply !== null) {
         this.#found[name] = candidate;
         return;
@@ -249,13 +247,13 @@ class SearchByAsking {
    */
   async #changedReply(right: Signers, control: Signers): Promise<Reply | null> {
     const reply = await this.#ask(right);
-    if (this.#isRefusal(reply) || this.#others.some((other) => this.#asker.isAlike(other, reply)))
-      return null;
+    if (this.#isRefusal(reply)) return null;
+    if (this.#otherAnswers.some((answer) => this.#asker.isAlike(answer, reply))) return null;
     const controlled = await this.#ask(control);
     if (!this.#isRefusal(controlled)) {
       const plain = await this.#ask(this.#plainControl());
       if (!this.#isRefusal(plain)) throw new StoppedAsking('other answer', plain);
-      this.#others.push(controlled);
+      this.#otherAnswers.push(controlled);
       return null;
     }
     const again = await this.#ask(right);

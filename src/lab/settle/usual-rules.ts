@@ -282,14 +282,14 @@ function* rulesOverAll(
   most: number,
 ): Generator<WeightedRule> {
   for (const { value: params, bits: paramsBits } of writtenParams(ofAppSign, most))
-    for (const place of secretPlaces) {
-      if (place.value.isPair && params.pairSep !== '&') continue;
+    for (const secretPlace of secretPlaces) {
+      if (secretPlace.value.isPair && params.pairSep !== '&') continue;
       for (const secret of secrets)
         for (const front of fronts)
           for (const digest of digestsOfSign) {
-            const bits = paramsBits + place.bits + secret.bits + front.bits + digest.bits;
+            const bits = paramsBits + secretPlace.bits + secret.bits + front.bits + digest.bits;
             if (bits > most) break;
-            const json = overAll(params, place.value, secret.value, digest.value);
+            const json = overAll(params, secretPlace.value, secret.value, digest.value);
             yield { json: { ...json, message: withFront(json.message, front.value) }, bits };
           }
     }
@@ -346,11 +346,11 @@ function* rulesOverValues(
   bits: number,
   most: number,
 ): Generator<WeightedRule> {
-  for (const place of listPlaces)
+  for (const listPlace of listPlaces)
     for (const joiner of listJoiners) {
-      const ruleBits = bits + place.bits + joiner.bits;
+      const ruleBits = bits + listPlace.bits + joiner.bits;
       if (ruleBits > most) break;
-      yield { json: overList(names, place.value, joiner.value, digest), bits: ruleBits };
+      yield { json: overList(names, listPlace.value, joiner.value, digest), bits: ruleBits };
     }
 }
 

@@ -75,14 +75,18 @@ export async function askAndSave(
   const { rate, skip = 0 } = options;
   const secret = await readSecretOf(context, settings);
   const client = await connectToAsk(context, settings, options, secret);
-  const present = presentRules(await loadSigning(context, settings));
+  const profileRules = rulesOfProfile(await loadSigning(context, settings));
   let refused = skip;
   const onRefused = (count: number) => {
     refused = count;
   };
   const budget = { maxRequests: budgets[0], rate, more: askForMore(context, options.yes) };
   const work = async (asker: Asker) => {
-    const asked = await askForRules(asker, client, secret, { own: present, skip, onRefused });
+    const asked = await askForRules(asker, client, secret, {
+      profileRules,
+      skip,
+      onRefused,
+    });
     return { ...asked, requests: asker.sent };
   };
   const goOn = () => `${signCommand(settings, options, 'try')} --skip ${refused}`;
@@ -95,7 +99,7 @@ export async function askAndSave(
   if (asked.search.ended === 'no envelope') throw noEnvelope(asked.search);
   const rules = rulesOf(asked);
   await print(isTable ? tableOf(asked, rules) : recordOf(asked, rules));
-  await saveNewRules(invocation, asked, rules, present);
+  await saveNewRules(invocation, asked, rules, profileRules);
   if (asked.settlement === null)
     throw notFound(asked, signCommand(settings, options, 'solve'), goOn());
 }
@@ -119,7 +123,7 @@ function askForMore(
 }
 
 /** The rules of the profile, which are asked for first. */
-function presentRules({ signers, recipes }: SignerPair): Record<'app_sign' | 'sign', Candidate> {
+function rulesOfProfile({ signers, recipes }: SignerPair): Record<'app_sign' | 'sign', Candidate> {
   return {
     app_sign: { signer: signers.app_sign, recipe: recipes.app_sign, weight: 1 },
     sign: { signer: signers.sign, recipe: recipes.sign, weight: 1 },
@@ -167,14 +171,15 @@ async function saveNewRules(
   { context, io, options: { save } }: Invocation<TryOptions>,
   { search }: Asked,
   rules: Partial<SigningRecipes>,
-  present: Readonly<Record<'app_sign' | 'sign', Candidate>>,
+  profileRules: Readonly<Record<'app_sign' | 'sign', Candidate>>,
 ): Promise<void> {
   const newNames = signatureNames.filter(
-    (name) => rules[name] !== undefined && rules[name] !== present[name].recipe,
+    (name) => rules[name] !== undefined && rules[name] !== profileRules[name].recipe,
   );
   if (newNames.length === 0) {
-    const isPresent = search.app_sign === present.app_sign && search.sign === present.sign;
-    if (isPresent) await printMessage(io, 'the rules of the profile are accepted');
+    const isOfProfile =
+      search.app_sign === profileRules.app_sign && search.sign === profileRules.sign;
+    if (isOfProfile) await printMessage(io, 'the rules of the profile are accepted');
     return;
   }
   if (save === undefined) {
