@@ -1,10 +1,10 @@
+import type { SignatureName } from '../core/signing/app-signatures.js';
 import { compileRecipe } from '../core/signing/compile-recipe.js';
 import { outputs } from '../core/signing/digest-algorithms.js';
 import { parseDigest } from '../core/signing/digest-steps.js';
 import { type Recipe, RecipeError, unlessRefused } from '../core/signing/recipe.js';
 import { parseRecipe } from '../core/signing/recipe-json.js';
 import { byBits, type Choice, type Weighted } from './candidates/weighted.js';
-import type { SignatureName } from './contract.js';
 import type { FindOptions, FoundRules } from './find-rules.js';
 import { groupRecipes, type WeightedRecipe } from './groups.js';
 import { choicesAt } from './recipe-choices.js';

@@ -1,7 +1,7 @@
+import type { SignatureName } from '../core/signing/app-signatures.js';
 import { compileRecipe } from '../core/signing/compile-recipe.js';
 import { type Recipe, unlessRefused } from '../core/signing/recipe.js';
 import { paramOf } from '../core/signing/request.js';
-import type { SignatureName } from './contract.js';
 import { fillRecipe } from './fill-recipe.js';
 import { type FindOptions, type FoundRules, findRules } from './find-rules.js';
 import { onlyRule, type RuleGroup } from './groups.js';

@@ -1,5 +1,5 @@
+import type { SignatureName } from '../core/signing/app-signatures.js';
 import { completeRecipe, type Recipe } from '../core/signing/recipe.js';
-import type { SignatureName } from './contract.js';
 import { groupRules, onlyRule, type RuleGroup } from './groups.js';
 import { RequestTexts } from './request-texts.js';
 import { RequestSignatures, type Rule, rulesFor } from './rules.js';

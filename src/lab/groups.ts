@@ -1,7 +1,7 @@
+import type { SignatureName } from '../core/signing/app-signatures.js';
 import { compileRecipe } from '../core/signing/compile-recipe.js';
 import { type Recipe, unlessRefused } from '../core/signing/recipe.js';
 import type { Weighted } from './candidates/weighted.js';
-import type { SignatureName } from './contract.js';
 import { type LaterKind, type LaterRequest, laterRequests } from './later-requests.js';
 import { RequestTexts } from './request-texts.js';
 import { RequestSignatures, type Rule, recipeOf } from './rules.js';

@@ -5,9 +5,10 @@ import {
   type OperationName,
   type Parameter,
 } from '../core/contract/endpoints.js';
+import type { SignatureName } from '../core/signing/app-signatures.js';
 import { forAppSign } from '../core/signing/app-signatures.js';
 import { type Param, paramOf, queryOf, type SignableRequest } from '../core/signing/request.js';
-import { commonNames, type SignatureName } from './contract.js';
+import { commonNames } from './parameter-names.js';
 
 /** Values that encoders write differently. */
 const special = "a b+c*d~e!f'(g)h/é中";

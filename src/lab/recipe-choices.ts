@@ -1,3 +1,4 @@
+import type { SignatureName } from '../core/signing/app-signatures.js';
 import { outputs } from '../core/signing/digest-algorithms.js';
 import { keyDecodings, nameCases, orders } from '../core/signing/recipe.js';
 import type { SignableRequest } from '../core/signing/request.js';
@@ -13,7 +14,6 @@ import {
   writings,
 } from './candidates/parameters.js';
 import { byBits, type Choice, choices } from './candidates/weighted.js';
-import type { SignatureName } from './contract.js';
 
 /**
  * What a document may leave open at a path of a recipe, the most usual first; `null` for a path

@@ -1,7 +1,7 @@
+import type { SignatureName } from '../core/signing/app-signatures.js';
 import { forAppSign, forSign } from '../core/signing/app-signatures.js';
 import { paramOf, type Sample, type SignableRequest } from '../core/signing/request.js';
 import type { Secret } from '../core/signing/secret.js';
-import type { SignatureName } from './contract.js';
 
 /** A captured request with the secret that it was signed with. */
 export type SecretSample = Sample & { readonly secret: Secret };

@@ -1,4 +1,5 @@
 import { createHmac, hash } from 'node:crypto';
+import type { SignatureName } from '../core/signing/app-signatures.js';
 import type { Algorithm } from '../core/signing/digest-algorithms.js';
 import { compileSteps, computeDigest, decodeKey, type Step } from '../core/signing/digest-steps.js';
 import { unlessRefused } from '../core/signing/recipe.js';
@@ -19,7 +20,6 @@ import {
   writings,
 } from './candidates/parameters.js';
 import { byBits, type Choice, type Weighted } from './candidates/weighted.js';
-import type { SignatureName } from './contract.js';
 import { blockText, changed, type RequestTexts, type WrittenPair } from './request-texts.js';
 
 /** Arrangements that choose the same parameters of this request in the same order. */

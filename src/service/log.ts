@@ -1,6 +1,7 @@
 import { UserInfoError } from '../core/contract/errors.js';
 import { httpStatusOf, type ResultCodeName, resultCode } from '../core/contract/result-codes.js';
 import { escapeUnsafe } from '../core/contract/unsafe-text.js';
+import type { SignatureName } from '../core/signing/app-signatures.js';
 import { StoreUnavailableError } from './database/errors.js';
 import { describeFaults, type FaultSettings } from './fault-settings.js';
 import { UnreadableSecretError } from './store/secret-cipher.js';
@@ -70,7 +71,7 @@ export interface AnsweredEvent extends Partial<RequestSource> {
 /** The stages of a wrong signature: `<secret>` for the secret, personal data masked. */
 export interface SignatureRejectedEvent {
   readonly event: 'signature_rejected';
-  readonly signature: 'app_sign' | 'sign';
+  readonly signature: SignatureName;
   readonly app_key: string;
   /** The parameter block, if the message uses it. */
   readonly params: string;

@@ -3,6 +3,7 @@ import { type Parameters, parameterText } from '../core/contract/parameters.js';
 import {
   forAppSign,
   forSign,
+  type SignatureName,
   type SignaturePair,
   type Signers,
 } from '../core/signing/app-signatures.js';
@@ -14,7 +15,7 @@ import type { App } from './store/apps.js';
 
 /** A wrong signature, with everything that it depends on. */
 export interface RejectedSignature {
-  readonly signature: 'app_sign' | 'sign';
+  readonly signature: SignatureName;
   readonly request: ReceivedRequest;
   readonly app: App;
   readonly signers: Signers;
@@ -41,10 +42,7 @@ export function explainRejection(rejected: RejectedSignature): SignatureRejected
 }
 
 /** The request as input of that signature's recipe. */
-export function asSeenBy(
-  signature: 'app_sign' | 'sign',
-  request: SignableRequest,
-): SignableRequest {
+export function asSeenBy(signature: SignatureName, request: SignableRequest): SignableRequest {
   return signature === 'app_sign' ? forAppSign(request) : forSign(request);
 }
 

@@ -1,9 +1,9 @@
+import type { SignatureName } from '../../src/core/signing/app-signatures.js';
 import { forAppSign } from '../../src/core/signing/app-signatures.js';
 import { compileRecipe } from '../../src/core/signing/compile-recipe.js';
 import type { RecipeJson } from '../../src/core/signing/recipe.js';
 import type { SignableRequest } from '../../src/core/signing/request.js';
 import { Secret } from '../../src/core/signing/secret.js';
-import type { SignatureName } from '../../src/lab/contract.js';
 import { contractRequest, type LaterKind, laterRequests } from '../../src/lab/later-requests.js';
 import type { SignedSample } from '../../src/lab/sample.js';
 

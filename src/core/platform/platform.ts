@@ -10,6 +10,7 @@ import {
 } from '../contract/limits.js';
 import { checkFields, isObject } from '../contract/members.js';
 import { type PlatformResultCodes, parseResultCodes } from '../contract/result-code-table.js';
+import { signatureNames } from '../signing/app-signatures.js';
 import { defaultRecipes } from '../signing/presets.js';
 import { RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';
 import { fields, formatRecipe, parseRecipe } from '../signing/recipe-json.js';
@@ -375,7 +376,7 @@ export function formatPlatform(platform: Platform): PlatformFile {
 
 /** As files have them: in their short form, without those that are the default. */
 function formatRecipes(recipes: SigningRecipes): NonNullable<PlatformFile['signing']> {
-  const changed = (['app_sign', 'sign'] as const).filter(
+  const changed = signatureNames.filter(
     (name) => !isDeepStrictEqual(recipes[name], defaultRecipes[name]),
   );
   return Object.fromEntries(changed.map((name) => [name, formatRecipe(recipes[name])]));

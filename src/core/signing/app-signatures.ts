@@ -41,8 +41,12 @@ export interface RequestSigners {
   readonly sign: RequestSigner;
 }
 
+/** The two signatures of a request, in the order in which they are made (§5.5, §5.6). */
+export const signatureNames = ['app_sign', 'sign'] as const;
+export type SignatureName = (typeof signatureNames)[number];
+
 /** Something of each of the two signatures. */
-type Pair<T> = Readonly<Record<'app_sign' | 'sign', T>>;
+type Pair<T> = Readonly<Record<SignatureName, T>>;
 
 /** The digests of both signatures. */
 export type Digests = Pair<Pick<Signature, 'digest'>>;
@@ -140,7 +144,7 @@ export function expectedSignatures(
 
 /** The request as the recipe of `app_sign` sees it. */
 export function forAppSign(request: SignableRequest): SignableRequest {
-  return withoutParams(request, ['app_sign', 'sign']);
+  return withoutParams(request, signatureNames);
 }
 
 /** The request as the recipe of `sign` sees it. */

@@ -1,5 +1,5 @@
+import type { SignatureName } from '../../core/signing/app-signatures.js';
 import type { Algorithm } from '../../core/signing/digest-algorithms.js';
-import type { SignatureName } from '../contract.js';
 import { byBits, type Choice, choices, type Weighted } from './weighted.js';
 
 /** The way from the text to the last digest. */

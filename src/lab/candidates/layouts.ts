@@ -1,5 +1,5 @@
+import type { SignatureName } from '../../core/signing/app-signatures.js';
 import { memoize } from '../../core/support/memoize.js';
-import type { SignatureName } from '../contract.js';
 import { secretNames, type Writing } from './parameters.js';
 import { byBits, type Choice, choices, type Weighted } from './weighted.js';
 

@@ -1,7 +1,8 @@
+import type { SignatureName } from '../../core/signing/app-signatures.js';
 import type { TextEncoding } from '../../core/signing/encodings.js';
 import type { ParamsRule, ParamsSource } from '../../core/signing/recipe.js';
 import { memoize } from '../../core/support/memoize.js';
-import { commonNames, contractNames, type SignatureName } from '../contract.js';
+import { commonNames, contractNames } from '../parameter-names.js';
 import { byBits, type Choice, choices, type Weighted } from './weighted.js';
 
 /**

@@ -59,7 +59,7 @@ export function withQuery(url: string, query: string): string {
 }
 
 /** The parameter that carries the signature (§5.4). */
-export const signatureName = 'sign';
+export const dataSignature = 'sign';
 
 /**
  * A request as a recipe sees it, without its signature. `params` are those of the query, then of
@@ -78,7 +78,7 @@ export function toSample({ method, url, headers, body }: CapturedRequest): Omit<
   if (params.length > maxParams) {
     throw new SampleError(`the request has ${params.length} parameters`);
   }
-  const isSignature = ([name]: Param) => name === signatureName;
+  const isSignature = ([name]: Param) => name === dataSignature;
   return {
     method,
     url: url.split(/[?#]/, 1)[0] ?? '',
@@ -93,7 +93,7 @@ export function toSample({ method, url, headers, body }: CapturedRequest): Omit<
 /** The query as it was signed: without its signature. Undefined for a URL that has no query. */
 function signedQuery(query: string): string | undefined {
   if (query === '') return undefined;
-  return queryWithout(query, [signatureName]);
+  return queryWithout(query, [dataSignature]);
 }
 
 /** Longest signature, in characters, and most parameters of a request: no service takes more. */
@@ -107,10 +107,10 @@ const maxParams = 10_000;
  */
 export function onlySignature(signatures: readonly string[]): string | null {
   const [first = null, ...others] = new Set(signatures);
-  if (others.length > 0) throw new SampleError(`parameter "${signatureName}" is given twice`);
+  if (others.length > 0) throw new SampleError(`parameter "${dataSignature}" is given twice`);
   if (first === null || first.length <= longestSignature) return first;
   throw new SampleError(
-    `"${signatureName}" has ${first.length} characters: no signature is so long`,
+    `"${dataSignature}" has ${first.length} characters: no signature is so long`,
   );
 }
 
@@ -178,7 +178,7 @@ export function isDigestText(text: string): boolean {
 /** The error for a request without the signature that a command needs. */
 export function unsignedSample(sample: Sample): SampleError {
   return new SampleError(
-    `the sample has no signature: there is no "${signatureName}" among its parameters`,
+    `the sample has no signature: there is no "${dataSignature}" among its parameters`,
     missingForm(sample) ?? 'Take the request as it was sent.',
   );
 }

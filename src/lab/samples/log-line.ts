@@ -1,5 +1,5 @@
 import { endpoints, formNames } from '../../core/contract/endpoints.js';
-import { type CapturedRequest, methodOf, originOf, signatureName } from './captured-request.js';
+import { type CapturedRequest, dataSignature, methodOf, originOf } from './captured-request.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
 
 /** Lines of any text that have a signed address. */
@@ -7,7 +7,7 @@ export const logLine: SampleFormat = {
   name: 'a line of a log',
   from: 'any line with a signed address, or with a path of the contract and a signed query',
   find({ text }) {
-    if (!text.includes(`${signatureName}=`)) return [];
+    if (!text.includes(`${dataSignature}=`)) return [];
     return text
       .split('\n')
       .flatMap((line, index): FoundRequest[] =>
@@ -27,10 +27,10 @@ const escapes = [
 ];
 /** Words between what ends an address. */
 const words = /[^\s"<>`|\\^{}]+/g;
-const signed = new RegExp(`[?&]${signatureName}=`);
+const signed = new RegExp(`[?&]${dataSignature}=`);
 
 function requestsIn(line: string): CapturedRequest[] {
-  if (!line.includes(`${signatureName}=`)) return [];
+  if (!line.includes(`${dataSignature}=`)) return [];
   const plain = escapes.reduce(
     (text, { escaped, character }) => text.replace(escaped, character),
     line,

@@ -1,6 +1,6 @@
 import { pathOf, type Sample } from '../../core/signing/request.js';
 import { jsonValueOf } from '../../core/support/json.js';
-import { isDigestText, missingForm, signatureName, toSample } from './captured-request.js';
+import { dataSignature, isDigestText, missingForm, toSample } from './captured-request.js';
 import { sampleFormats } from './formats.js';
 import { asObject } from './json-members.js';
 import { SampleError } from './sample-error.js';
@@ -121,7 +121,7 @@ function noRequestIn({ text, json }: CapturedText): SampleError {
 
 const formatsHint =
   `It can be ${sampleFormats.map(({ name }) => name).join(', ')}. ` +
-  `In a log, "${signatureName}=" is looked for. Most other tools copy a request as cURL.`;
+  `In a log, "${dataSignature}=" is looked for. Most other tools copy a request as cURL.`;
 
 /** Reads a request of a text; what is wrong with it is kept beside it. */
 function readRequest({ location, status, read }: FoundRequest): ReadRequest {
@@ -242,7 +242,7 @@ function label({ method, url }: Sample): string {
 function severalRequests(requests: readonly ReadRequest[]): SampleError {
   let problem = `the text has ${requests.length} requests`;
   const isSigned = requests.some(({ sample }) => sample?.signature);
-  if (!isSigned) problem += `, none of them with "${signatureName}"`;
+  if (!isSigned) problem += `, none of them with "${dataSignature}"`;
   const choices = requests.slice(0, maxListed).map(listedChoice);
   const lines = ['Choose one with --pick N:', ...choices];
   const more = requests.length - choices.length;

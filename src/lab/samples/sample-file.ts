@@ -5,7 +5,7 @@ import { fields, listOf, nullOr, parsePair, parseText } from '../../core/signing
 import type { Param, Sample } from '../../core/signing/request.js';
 import { Secret } from '../../core/signing/secret.js';
 import { jsonValueOf } from '../../core/support/json.js';
-import { methodOf, onlySignature, signatureName, toSample } from './captured-request.js';
+import { dataSignature, methodOf, onlySignature, toSample } from './captured-request.js';
 import { asObject } from './json-members.js';
 import { SampleError } from './sample-error.js';
 import type { SampleFormat } from './sample-format.js';
@@ -108,11 +108,11 @@ function sampleOf(file: SampleFields): Sample {
   const carried = carriedSignature(params, captured.signature);
   const written = file.signature && onlySignature([file.signature]);
   if (written !== null && carried !== null && written !== carried) {
-    throw new SampleError(`sample.signature: is not what the parameter "${signatureName}" says`);
+    throw new SampleError(`sample.signature: is not what the parameter "${dataSignature}" says`);
   }
   return {
     ...captured,
-    params: params?.filter(([name]) => name !== signatureName).map(placed) ?? captured.params,
+    params: params?.filter(([name]) => name !== dataSignature).map(placed) ?? captured.params,
     signature: written ?? carried,
     secret: file.secret === null ? null : new Secret(file.secret),
   };
@@ -132,7 +132,7 @@ function methodFor({ method, url, body }: SampleFields): string {
  */
 function carriedSignature(params: SampleFields['params'], inRequest: string | null): string | null {
   if (params === null) return inRequest;
-  return onlySignature(params.filter(([name]) => name === signatureName).map(([, value]) => value));
+  return onlySignature(params.filter(([name]) => name === dataSignature).map(([, value]) => value));
 }
 
 /** A parameter with the place that the contract gives its name (§4). */

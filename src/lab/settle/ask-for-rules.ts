@@ -1,5 +1,6 @@
 import type { CallClient } from '../../client/call/client.js';
 import { signableRequest } from '../../client/call/sign-request.js';
+import type { SignatureName } from '../../core/signing/app-signatures.js';
 import {
   forAppSign,
   forSign,
@@ -10,7 +11,6 @@ import {
 import type { Recipe } from '../../core/signing/recipe.js';
 import type { SignableRequest } from '../../core/signing/request.js';
 import type { Secret } from '../../core/signing/secret.js';
-import type { SignatureName } from '../contract.js';
 import { findRules } from '../find-rules.js';
 import type { SignedSample } from '../sample.js';
 import type { Asker } from './asker.js';

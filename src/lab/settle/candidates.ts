@@ -1,7 +1,7 @@
+import type { SignatureName } from '../../core/signing/app-signatures.js';
 import { compileRecipe } from '../../core/signing/compile-recipe.js';
 import type { Recipe } from '../../core/signing/recipe.js';
 import type { Signer } from '../../core/signing/signer.js';
-import type { SignatureName } from '../contract.js';
 import { constantRule, type FoundRules } from '../find-rules.js';
 
 /** A rule that may be the platform's. */

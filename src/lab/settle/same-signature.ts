@@ -10,7 +10,7 @@ import { unlessRefused } from '../../core/signing/recipe.js';
 import type { SignableRequest } from '../../core/signing/request.js';
 import type { Secret } from '../../core/signing/secret.js';
 import type { Signer } from '../../core/signing/signer.js';
-import type { SignatureName } from '../contract.js';
+import type { SignatureName } from '../../core/signing/app-signatures.js';
 import { spoiled } from '../wrong-signers.js';
 import type { Candidate, Candidates } from './candidates.js';
 import type { HarmlessRequest } from './harmless-requests.js';

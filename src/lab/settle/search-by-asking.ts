@@ -1,6 +1,5 @@
-import type { Signers } from '../../core/signing/app-signatures.js';
+import type { SignatureName, Signers } from '../../core/signing/app-signatures.js';
 import type { Signer } from '../../core/signing/signer.js';
-import type { SignatureName } from '../contract.js';
 import { randomSigner, spoiled } from '../wrong-signers.js';
 import { type Asker, type Reply, StoppedAsking, type StopReason } from './asker.js';
 import type { Candidate } from './candidates.js';

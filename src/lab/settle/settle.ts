@@ -1,8 +1,7 @@
 import type { CallClient } from '../../client/call/client.js';
 import type { OperationName } from '../../core/contract/endpoints.js';
-import type { Signers } from '../../core/signing/app-signatures.js';
+import type { SignatureName, Signers } from '../../core/signing/app-signatures.js';
 import type { Secret } from '../../core/signing/secret.js';
-import type { SignatureName } from '../contract.js';
 import { type Asker, type Reply, StoppedAsking, type StopReason } from './asker.js';
 import type { Candidate, Candidates } from './candidates.js';
 import { type HarmlessKind, harmlessRequests } from './harmless-requests.js';

@@ -1,3 +1,4 @@
+import type { SignatureName } from '../../core/signing/app-signatures.js';
 import { compileRecipe } from '../../core/signing/compile-recipe.js';
 import { presets } from '../../core/signing/presets.js';
 import {
@@ -9,7 +10,7 @@ import {
 import type { SignableRequest } from '../../core/signing/request.js';
 import type { Secret } from '../../core/signing/secret.js';
 import { byBits, type Choice, choices, type Weighted } from '../candidates/weighted.js';
-import { contractNames, type SignatureName } from '../contract.js';
+import { contractNames } from '../parameter-names.js';
 import type { Candidate } from './candidates.js';
 
 /**

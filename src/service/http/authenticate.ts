@@ -5,8 +5,10 @@ import type { Platform } from '../../core/platform/platform.js';
 import {
   compileRecipes,
   expectedSignatures,
+  type SignatureName,
   type SignaturePair,
   type Signers,
+  signatureNames,
 } from '../../core/signing/app-signatures.js';
 import { parseSigningRecipes } from '../../core/signing/recipe-json.js';
 import type { CheckedSettings } from '../settings.js';
@@ -58,7 +60,7 @@ export function authenticate(
   if (!isInWindow(secondsLate, platform)) {
     throw new RefusedError(resultCode.timestampOutsideWindow);
   }
-  const isRight = (signature: 'app_sign' | 'sign', signatures: SignaturePair) =>
+  const isRight = (signature: SignatureName, signatures: SignaturePair) =>
     isSame(text(signature), signatures[signature].digest);
   const expected = expectedSignatures(signers, request.signable, app.app_secret);
   if (app.old_secret !== null && performance.now() < app.old_ends) {
@@ -66,7 +68,7 @@ export function authenticate(
     const old = expectedSignatures(signers, request.signable, app.old_secret);
     if (isRight('app_sign', old) && isRight('sign', old)) return app;
   }
-  for (const signature of ['app_sign', 'sign'] as const) {
+  for (const signature of signatureNames) {
     if (isRight(signature, expected)) continue;
     throw new RefusedError(wrongSignature[signature], {
       rejected: { signature, request, app, signers, expected },

@@ -1,4 +1,5 @@
 // Only "profile add --from" loads it.
+
 import { isDeepStrictEqual } from 'node:util';
 import { NoAnswerError } from '../../../client/call/errors.js';
 import { secretDoubts } from '../../../core/contract/doubts.js';
@@ -12,7 +13,7 @@ import {
 } from '../../../core/profiles/profile.js';
 import { readSecret } from '../../../core/profiles/secret.js';
 import { resolveSettings } from '../../../core/profiles/settings.js';
-import { compileRecipes } from '../../../core/signing/app-signatures.js';
+import { compileRecipes, signatureNames } from '../../../core/signing/app-signatures.js';
 import { defaultRecipes } from '../../../core/signing/presets.js';
 import { type Recipe, type SigningRecipes, unlessRefused } from '../../../core/signing/recipe.js';
 import { paramOf } from '../../../core/signing/request.js';
@@ -164,8 +165,6 @@ function likeliestOf({ app_sign, sign }: Candidates): Partial<SigningRecipes> {
     sign: sign[0]?.recipe ?? undefined,
   });
 }
-
-const signatureNames = ['app_sign', 'sign'] as const;
 
 /**
  * The rules of a platform file that give the signatures of all requests: what is given is not

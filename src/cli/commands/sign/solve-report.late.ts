@@ -1,9 +1,9 @@
 // Only "sign solve" loads it.
 
+import type { SignatureName } from '../../../core/signing/app-signatures.js';
 import type { Recipe, SigningRecipes } from '../../../core/signing/recipe.js';
 import { formatRecipe } from '../../../core/signing/recipe-json.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
-import type { SignatureName } from '../../../lab/contract.js';
 import { describeRecipe } from '../../../lab/describe-recipe.js';
 import { doubtsOf } from '../../../lab/doubts.js';
 import type { FoundPair } from '../../../lab/find-both.js';

@@ -2,7 +2,11 @@
 
 import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
 import { isObject } from '../../../core/contract/members.js';
-import { type SigningChoice, signaturesOf } from '../../../core/signing/app-signatures.js';
+import {
+  type SignatureName,
+  type SigningChoice,
+  signaturesOf,
+} from '../../../core/signing/app-signatures.js';
 import { paramOf, type Sample } from '../../../core/signing/request.js';
 import { UserInfoError } from '../../../core/support/errors.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
@@ -101,7 +105,7 @@ function checkSignature(sample: Sample): void {
 async function readPartial(
   context: CliContext,
   file: string | undefined,
-): Promise<Partial<Record<'app_sign' | 'sign', unknown>>> {
+): Promise<Partial<Record<SignatureName, unknown>>> {
   if (file === undefined) return {};
   const json = await readJson(context, file);
   if (isObject(json) && ('app_sign' in json || 'sign' in json)) return json;

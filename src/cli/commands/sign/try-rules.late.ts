@@ -3,7 +3,11 @@
 import { endpoints } from '../../../core/contract/endpoints.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import type { Settings } from '../../../core/profiles/settings.js';
-import type { SignerPair } from '../../../core/signing/app-signatures.js';
+import {
+  type SignatureName,
+  type SignerPair,
+  signatureNames,
+} from '../../../core/signing/app-signatures.js';
 import type { Recipe, SigningRecipes } from '../../../core/signing/recipe.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { describeRecipe } from '../../../lab/describe-recipe.js';
@@ -40,8 +44,6 @@ export interface TryOptions extends ConnectionOptions {
 
 /** Numbers of requests, all together, that are asked for one after the other. */
 const budgets = [150, 600, 1000] as const;
-
-const signatureNames = ['app_sign', 'sign'] as const;
 
 /** The question before the first requests. */
 export function tryQuestion(baseUrl: string, rate: number = usualRate): string {
@@ -123,7 +125,7 @@ function askForMore(
 }
 
 /** The rules of the profile, which are asked for first. */
-function rulesOfProfile({ signers, recipes }: SignerPair): Record<'app_sign' | 'sign', Candidate> {
+function rulesOfProfile({ signers, recipes }: SignerPair): Record<SignatureName, Candidate> {
   return {
     app_sign: { signer: signers.app_sign, recipe: recipes.app_sign, weight: 1 },
     sign: { signer: signers.sign, recipe: recipes.sign, weight: 1 },
@@ -132,7 +134,7 @@ function rulesOfProfile({ signers, recipes }: SignerPair): Record<'app_sign' | '
 
 /** The rules that were found. A module is none: it has no recipe. */
 function rulesOf({ search, settlement }: AskedRules): Partial<SigningRecipes> {
-  const rules: Partial<Record<'app_sign' | 'sign', Recipe>> = {};
+  const rules: Partial<Record<SignatureName, Recipe>> = {};
   for (const name of signatureNames) {
     const recipe = settlement?.left[name][0]?.recipe ?? search[name]?.recipe;
     if (recipe) rules[name] = recipe;
@@ -171,7 +173,7 @@ async function saveNewRules(
   { context, io, options: { save } }: Invocation<TryOptions>,
   { search }: Asked,
   rules: Partial<SigningRecipes>,
-  profileRules: Readonly<Record<'app_sign' | 'sign', Candidate>>,
+  profileRules: Readonly<Record<SignatureName, Candidate>>,
 ): Promise<void> {
   const newNames = signatureNames.filter(
     (name) => rules[name] !== undefined && rules[name] !== profileRules[name].recipe,

@@ -1,8 +1,5 @@
 import { endpoints } from '../core/contract/endpoints.js';
 
-/** The signature that a search is for. */
-export type SignatureName = 'app_sign' | 'sign';
-
 const [firstEndpoint, ...otherEndpoints] = endpoints;
 
 /** The names of the parameters that every operation has (§5.3), without the two signatures. */
