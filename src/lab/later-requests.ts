@@ -5,8 +5,7 @@ import {
   type OperationName,
   type Parameter,
 } from '../core/contract/endpoints.js';
-import type { SignatureName } from '../core/signing/app-signatures.js';
-import { forAppSign } from '../core/signing/app-signatures.js';
+import { forAppSign, type SignatureName } from '../core/signing/app-signatures.js';
 import { type Param, paramOf, queryOf, type SignableRequest } from '../core/signing/request.js';
 import { commonNames } from './parameter-names.js';
 

@@ -1,5 +1,4 @@
-import type { SignatureName } from '../core/signing/app-signatures.js';
-import { forAppSign, forSign } from '../core/signing/app-signatures.js';
+import { forAppSign, forSign, type SignatureName } from '../core/signing/app-signatures.js';
 import { paramOf, type Sample, type SignableRequest } from '../core/signing/request.js';
 import type { Secret } from '../core/signing/secret.js';
 

@@ -1,5 +1,4 @@
-import type { SignatureName } from '../../src/core/signing/app-signatures.js';
-import { forAppSign } from '../../src/core/signing/app-signatures.js';
+import { forAppSign, type SignatureName } from '../../src/core/signing/app-signatures.js';
 import { compileRecipe } from '../../src/core/signing/compile-recipe.js';
 import type { RecipeJson } from '../../src/core/signing/recipe.js';
 import type { SignableRequest } from '../../src/core/signing/request.js';

@@ -6,7 +6,7 @@ import { InvalidInputError } from '../../core/contract/errors.js';
 import { headerFromVariable } from '../../core/platform/headers.js';
 import { defaultPlatform, type Platform, parsePlatform } from '../../core/platform/platform.js';
 import { readHeaders } from '../../core/profiles/header-source.js';
-import { settingSecretAgain } from '../../core/profiles/secret.js';
+import { settingSecretAgain } from '../../core/profiles/secret-source.js';
 import {
   lackingHeaders,
   needsSafeFile,

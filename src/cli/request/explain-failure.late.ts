@@ -4,7 +4,7 @@ import { endpointNamed, hasCode, type OperationName } from '../../core/contract/
 import { quoteName } from '../../core/contract/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../core/contract/limits.js';
 import { describeOrigin, settingNames } from '../../core/profiles/flags-and-environment.js';
-import { describeSecretSource, settingSecretAgain } from '../../core/profiles/secret.js';
+import { describeSecretSource, settingSecretAgain } from '../../core/profiles/secret-source.js';
 import type { Settings } from '../../core/profiles/settings.js';
 import { compileRecipe } from '../../core/signing/compile-recipe.js';
 import { defaultRecipes } from '../../core/signing/presets.js';

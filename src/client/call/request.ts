@@ -3,11 +3,11 @@ import { InvalidInputError } from '../../core/contract/errors.js';
 import { checkInfoNames } from '../../core/contract/info-names.js';
 import {
   checkMembers,
-  kindOf,
   mustBeFilledText,
   mustBePlainObject,
   mustBeText,
   type Shape,
+  typeOrNumber,
 } from '../../core/contract/members.js';
 import { checkText, type Parameters } from '../../core/contract/parameters.js';
 import { checkPassback, type PassbackTarget, wireNames } from '../../core/contract/passback.js';
@@ -87,7 +87,7 @@ const readMembers: Shape<ReadInput> = {
 };
 
 function mustBeInfoNames(value: unknown): string | null {
-  if (!Array.isArray(value)) return `is ${kindOf(value)}, not an array of texts`;
+  if (!Array.isArray(value)) return `is ${typeOrNumber(value)}, not an array of texts`;
   if (Array.from(value).every((name) => typeof name === 'string')) return null;
   return 'is an array with values other than text, not an array of texts';
 }

@@ -2,7 +2,7 @@ import type { AnswerShape } from './answer-data.js';
 import { quoteName } from './errors.js';
 import { type PlainJson, parsePlain } from './exact-json.js';
 import { isNestedBeyond, membersIn, memberText } from './json-tokens.js';
-import { isObject, kindOf } from './members.js';
+import { isObject, typeName } from './members.js';
 import { resultCode } from './result-codes.js';
 import { JsonNumber } from './user-info.js';
 
@@ -125,7 +125,7 @@ function numericUserId(value: unknown, textPaths: readonly string[]): string | n
 function* successWarnings({ code, msg }: Readonly<Record<string, unknown>>): Generator<string> {
   if (typeof code === 'string') yield '"code" is text, not an integer';
   if (msg === undefined) yield '"msg" is missing';
-  else if (typeof msg !== 'string') yield `"msg" is ${kindOf(msg)}, not text`;
+  else if (typeof msg !== 'string') yield `"msg" is ${typeName(msg)}, not text`;
   else if (msg !== okMessage) yield '"msg" is not "ok"';
 }
 

@@ -27,10 +27,17 @@ export function checkFields(
   throw new InvalidInputError(`${label} has the unknown field ${quoteName(unknown)}`, { hint });
 }
 
-/** The type of a value, for a message. The value itself is shown only if it is a number. */
-export function kindOf(value: unknown): string {
-  if (value === null || value === undefined || typeof value === 'number') return String(value);
+/** The type of a value, for a message, or a number itself. */
+export function typeOrNumber(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  return typeName(value);
+}
+
+/** The type of a value, for a message; never the value. */
+export function typeName(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'number') return 'a number';
   if (typeof value === 'string') return 'text';
   if (typeof value !== 'object') return `a ${typeof value}`;
   const { name } = value.constructor ?? {};
@@ -58,7 +65,7 @@ export interface Shape<Members = Readonly<Record<string, unknown>>> {
 export function mustBe(wanted: string, isRight: (value: unknown) => boolean): MemberCheck {
   return (value) => {
     if (isRight(value)) return null;
-    return `is ${kindOf(value)}, not ${wanted}`;
+    return `is ${typeOrNumber(value)}, not ${wanted}`;
   };
 }
 
@@ -140,7 +147,7 @@ export const mustBePlainObject = mustBe('a plain object of keys and values', (va
 export function checkMembers<Members>(shape: Shape<Members>, value: unknown, isRow = false): void {
   const { what, members, required = [] } = shape;
   if (!isObject(value)) {
-    throw new InvalidInputError(`${what}: ${kindOf(value)} was given, not an object`, {
+    throw new InvalidInputError(`${what}: ${typeOrNumber(value)} was given, not an object`, {
       hint: `Pass an object with ${Object.keys(members).join(', ')}.`,
     });
   }

@@ -8,7 +8,7 @@ import {
   specialInfoNames,
   swapChatPrefix,
 } from './info-names.js';
-import { isObject, kindOf } from './members.js';
+import { isObject, typeName } from './members.js';
 import type { BasicInfo, LoginDevice } from './user-record.js';
 
 /**
@@ -271,10 +271,4 @@ function isOfPlatform(
 
 function isLiteral(value: unknown): boolean {
   return typeof value === 'number' || typeof value === 'boolean';
-}
-
-/** The JSON type of a value, without the value. */
-function typeName(value: unknown): string {
-  if (typeof value === 'number') return 'a number';
-  return kindOf(value);
 }

@@ -1,7 +1,7 @@
 import { jsonValueOf } from '../support/json.js';
 import { InvalidInputError, quoteName } from './errors.js';
 import { membersIn } from './json-tokens.js';
-import { isObject, kindOf } from './members.js';
+import { isObject, typeName } from './members.js';
 import { resultCode } from './result-codes.js';
 import { textFault } from './unsafe-text.js';
 
@@ -210,7 +210,7 @@ function toFlatValue(key: string, value: unknown, what: string): FlatValue {
     default:
       if (value === null || value instanceof JsonNumber) return value;
       throw keyFault(
-        `holds ${kindOf(value)}: one level only`,
+        `holds ${typeName(value)}: one level only`,
         value instanceof Date ? 'Pass text, such as toISOString() of the Date.' : undefined,
       );
   }

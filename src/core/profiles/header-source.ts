@@ -4,7 +4,7 @@ import { checkFields } from '../contract/members.js';
 import { checkHeaderNames, checkHeaderValue } from '../platform/headers.js';
 import type { Secret } from '../signing/secret.js';
 import type { EnvironmentVariables } from '../support/shell.js';
-import { readSecret } from './secret.js';
+import { readSecret } from './secret-source.js';
 
 /**
  * The value of a header, or where it is: in an environment variable, or in the output of a command.

@@ -14,7 +14,7 @@ import {
   parseIdentifier,
   requestFields,
 } from './profile.js';
-import type { SecretSource } from './secret.js';
+import type { SecretSource } from './secret-source.js';
 
 /** An object of a JSON file, whose values are not checked. */
 export type JsonObject = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import type { Platform } from '../platform/platform.js';
 import { ProfileError } from './errors.js';
 import type { HeaderSources } from './header-source.js';
 import { isProfileName } from './profile-name.js';
-import type { SecretSource } from './secret.js';
+import type { SecretSource } from './secret-source.js';
 
 /** The two deployments (§1). */
 export const environments = ['test', 'production'] as const;

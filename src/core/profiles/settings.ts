@@ -20,7 +20,7 @@ import { decideEnvironment } from './production-guard.js';
 import { cutIdentifiers, type Environment, type Profile, requestFields } from './profile.js';
 import { noProfiles, type ProfileList } from './profile-json.js';
 import { activeProfile, findProfile, type ProfileStore, selecting } from './profile-store.js';
-import { readSecret, type SecretSource } from './secret.js';
+import { readSecret, type SecretSource } from './secret-source.js';
 
 /** Everything a request needs in addition to its own content, and the source of each value. */
 export interface Settings {

@@ -1,4 +1,4 @@
-import { isObject, kindOf } from '../../core/contract/members.js';
+import { isObject, typeName } from '../../core/contract/members.js';
 import { readDataWarnings } from '../../core/contract/read-data.js';
 import { resultCode } from '../../core/contract/result-codes.js';
 import type { Platform } from '../../core/platform/platform.js';
@@ -53,8 +53,8 @@ function addEnvelopeBreaks(breaks: BreakList, answer: Observation): void {
   const isDone = isCarriedOut(answer);
   const where = isDone ? 'a success' : 'a refusal';
   if (!Number.isInteger(members.code)) breaks.add('§1', '"code" is text, not an integer');
-  if (typeof msg !== 'string') breaks.add('§1', `"msg" of ${where} ${isOrLacks(msg)}, not text`);
-  if (!isObject(data)) breaks.add('§1', `"data" of ${where} ${isOrLacks(data)}, not an object`);
+  if (typeof msg !== 'string') breaks.add('§1', `"msg" of ${where} ${describeType(msg)}, not text`);
+  if (!isObject(data)) breaks.add('§1', `"data" of ${where} ${describeType(data)}, not an object`);
   if (isDone && code !== resultCode.ok) {
     breaks.add('§7.1', `a success has the code ${code}, not 200`);
   }
@@ -63,11 +63,9 @@ function addEnvelopeBreaks(breaks: BreakList, answer: Observation): void {
   }
 }
 
-/** The type of a value, without the value. */
-function isOrLacks(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === undefined) return 'is missing';
-  if (typeof value === 'number') return 'is a number';
-  return `is ${kindOf(value)}`;
+  return `is ${typeName(value)}`;
 }
 
 /** The sections of the rules that a read with one of these faults breaks. */

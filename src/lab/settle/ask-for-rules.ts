@@ -1,9 +1,9 @@
 import type { CallClient } from '../../client/call/client.js';
 import { signableRequest } from '../../client/call/sign-request.js';
-import type { SignatureName } from '../../core/signing/app-signatures.js';
 import {
   forAppSign,
   forSign,
+  type SignatureName,
   type Signers,
   signBoth,
   withAppSign,

@@ -1,5 +1,6 @@
 import type { CallClient } from '../../client/call/client.js';
 import { signableRequest } from '../../client/call/sign-request.js';
+import type { SignatureName } from '../../core/signing/app-signatures.js';
 import {
   forAppSign,
   forSign,
@@ -10,7 +11,6 @@ import { unlessRefused } from '../../core/signing/recipe.js';
 import type { SignableRequest } from '../../core/signing/request.js';
 import type { Secret } from '../../core/signing/secret.js';
 import type { Signer } from '../../core/signing/signer.js';
-import type { SignatureName } from '../../core/signing/app-signatures.js';
 import { spoiled } from '../wrong-signers.js';
 import type { Candidate, Candidates } from './candidates.js';
 import type { HarmlessRequest } from './harmless-requests.js';

@@ -14,7 +14,7 @@ import { ProfileFileError } from '../../../core/profiles/errors.js';
 import { describeOrigin } from '../../../core/profiles/flags-and-environment.js';
 import type { ProfileList } from '../../../core/profiles/profile-json.js';
 import { type ProfileStore, selecting } from '../../../core/profiles/profile-store.js';
-import { describeSecretSource, settingSecretAgain } from '../../../core/profiles/secret.js';
+import { describeSecretSource, settingSecretAgain } from '../../../core/profiles/secret-source.js';
 import { resolveSettings, type Settings } from '../../../core/profiles/settings.js';
 import type { Secret } from '../../../core/signing/secret.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';

@@ -11,7 +11,7 @@ import {
   type ProfilePatch,
   requestFields,
 } from '../../../core/profiles/profile.js';
-import { readSecret } from '../../../core/profiles/secret.js';
+import { readSecret } from '../../../core/profiles/secret-source.js';
 import { resolveSettings } from '../../../core/profiles/settings.js';
 import { compileRecipes, signatureNames } from '../../../core/signing/app-signatures.js';
 import { defaultRecipes } from '../../../core/signing/presets.js';

@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../../core/contract/errors.js';
 import { CredentialError } from '../../../core/profiles/errors.js';
 import type { Profile } from '../../../core/profiles/profile.js';
 import { parseVariableName } from '../../../core/profiles/profile-json.js';
-import { readSecret, type SecretSource } from '../../../core/profiles/secret.js';
+import { readSecret, type SecretSource } from '../../../core/profiles/secret-source.js';
 import { Secret } from '../../../core/signing/secret.js';
 import type { CliContext } from '../../command.js';
 import { printMessage, readValue } from '../../io.js';

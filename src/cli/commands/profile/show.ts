@@ -7,7 +7,7 @@ import {
 } from '../../../core/profiles/flags-and-environment.js';
 import { describeHeaderSource } from '../../../core/profiles/header-source.js';
 import { requestFields } from '../../../core/profiles/profile.js';
-import { describeSecretSource, type SecretSource } from '../../../core/profiles/secret.js';
+import { describeSecretSource, type SecretSource } from '../../../core/profiles/secret-source.js';
 import { lackingHeaders, resolveSettings, type Settings } from '../../../core/profiles/settings.js';
 import { defaultRecipes, presets } from '../../../core/signing/presets.js';
 import type { Recipe } from '../../../core/signing/recipe.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { CredentialError } from '../../../src/core/profiles/errors.js';
-import { readSecret } from '../../../src/core/profiles/secret.js';
+import { readSecret } from '../../../src/core/profiles/secret-source.js';
 import { Secret } from '../../../src/core/signing/secret.js';
 import { rejection } from '../../support/rejection.js';
 import { secretText, temporaryFolder } from './fixtures.js';
