@@ -260,7 +260,7 @@ export class Attempt implements DispatchHandler {
       ...showAnswer(answer, outcome, hide),
       durationMs: this.#durationMs(),
     }));
-    const isOutdated = sender.isOutdated(outcome, this.#sentAt);
+    const isOutdated = sender.noteAnswer(outcome, this.#sentAt) === 'send again';
     this.#options.done({ outcome, retryAfterMs, isOutdated });
   }
 

@@ -32,6 +32,9 @@ export interface ValueSource<T> {
   readonly warn: (message: string) => void;
 }
 
+/** What an answer shows of the value that its request was sent with. */
+export type ValueVerdict = 'refused' | 'accepted' | 'nothing';
+
 /**
  * The app secret, or the values of headers: fixed, or returned by a function of the caller, which
  * is called by one request at a time, when its value is old, and again when the service refuses it.
@@ -51,7 +54,7 @@ export class RenewedValue<T> {
   #usedFetch = 0;
   /** Whether the service refused the value in use. */
   #isRefused = false;
-  /** Whether an answer showed, since the last refusal, that the value in use is good. */
+  /** Whether the service accepted a value since the last refusal. */
   #isProven = true;
 
   constructor(source: ValueSource<T> | FixedValue<T>) {
@@ -135,21 +138,23 @@ export class RenewedValue<T> {
   }
 
   /**
-   * Whether a request that was sent at `sentAt`, of `performance.now()`, is to be sent again with
-   * another value: the service refused the one that was sent, which is old, or has proven good
-   * before. `isProof`: an answer showed that the value is good.
+   * Learns from the answer to a request that was sent at `sentAt`, of `performance.now()`.
+   *
+   * @returns whether the request is to be sent again with another value: the service refused the
+   * one that was sent, which is old, or was accepted before
    */
-  isOutdated(isRefusal: boolean, isProof: boolean, sentAt: number): boolean {
-    if (this.#source === null) return false;
-    if (!isRefusal) {
-      this.#isProven ||= isProof;
-      return false;
+  noteAnswer(verdict: ValueVerdict, sentAt: number): 'send again' | 'settled' {
+    if (this.#source === null || verdict === 'nothing') return 'settled';
+    if (verdict === 'accepted') {
+      this.#isProven = true;
+      return 'settled';
     }
-    if (this.#isRefused || sentAt < this.#since) return true;
-    if (!this.#isProven) return false;
+    // Another request was refused before, or a newer value is in use.
+    if (this.#isRefused || sentAt < this.#since) return 'send again';
+    if (!this.#isProven) return 'settled';
     this.#isProven = false;
     this.#isRefused = true;
-    return true;
+    return 'send again';
   }
 }
 

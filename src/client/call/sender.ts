@@ -26,6 +26,7 @@ import {
   notProvided,
   RenewedValue,
   type ValueSource,
+  type ValueVerdict,
 } from './renewed-value.js';
 import type { PlainRequest } from './request.js';
 import { type AttemptOutcome, isSuccess, refusesCaller, refusesSignature } from './retry.js';
@@ -146,15 +147,17 @@ export class Sender {
   }
 
   /**
-   * Whether a request that was sent at `sentAt`, of `performance.now()`, is to be sent again with
-   * another secret, or other values of headers.
+   * Learns from the answer to a request that was sent at `sentAt`, of `performance.now()`, whether
+   * the secret and the values of headers are good.
+   *
+   * @returns whether the request is to be sent again with another secret, or other values of headers
    */
-  isOutdated(outcome: AttemptOutcome, sentAt: number): boolean {
-    const isAnswer = isSuccess(outcome) || outcome instanceof RejectedError;
-    return (
-      this.#secret.isOutdated(refusesSignature(outcome), isAnswer, sentAt) ||
-      this.#headers.isOutdated(refusesCaller(outcome), isAnswer, sentAt)
-    );
+  noteAnswer(outcome: AttemptOutcome, sentAt: number): 'send again' | 'settled' {
+    const ofSecret = refusesSignature(outcome) ? 'refused' : verdictUnlessRefused(outcome);
+    const ofHeaders = refusesCaller(outcome) ? 'refused' : verdictUnlessRefused(outcome);
+    // A refused signature is a refused caller, too. One renewal for each answer: the secret's first.
+    if (this.#secret.noteAnswer(ofSecret, sentAt) === 'send again') return 'send again';
+    return this.#headers.noteAnswer(ofHeaders, sentAt);
   }
 
   /**
@@ -261,6 +264,12 @@ function withHiddenSecret(options: SenderOptions): SenderOptions {
   const { appSecret } = options;
   if (typeof appSecret !== 'string') return options;
   return { ...options, appSecret: new Secret(appSecret) };
+}
+
+/** What an answer shows of a value that it does not refuse: an envelope comes after the checks. */
+function verdictUnlessRefused(outcome: AttemptOutcome): ValueVerdict {
+  const isEnvelope = isSuccess(outcome) || outcome instanceof RejectedError;
+  return isEnvelope ? 'accepted' : 'nothing';
 }
 
 const secretFunction = 'the function appSecret';
