@@ -253,7 +253,8 @@ export class Attempt implements DispatchHandler {
     const sender = this.#sender;
     const retryAfterMs = parseRetryAfter(answer.headers, sender.now());
     const { hide } = this.#headersSent;
-    const parsed = parseAnswer(answer, request, this.#options.number, sender, hide);
+    const attempt = this.#options.number;
+    const parsed = parseAnswer(answer, { request, attempt, sender, hide });
     const outcome = this.#describe(parsed, retryAfterMs);
     sender.hooks.emit('onResponse', () => ({
       ...this.#event(request),

@@ -12,7 +12,6 @@ import {
   type ResultCode,
   type ResultCodeEntry,
   type ResultCodeName,
-  type ResultCodeTable,
   resultCode,
   resultCodeEntry,
 } from '../../core/contract/result-codes.js';
@@ -187,28 +186,30 @@ export type RejectionDetails = Partial<CallDetails> & {
     | { readonly resultCode: number; readonly means?: ResultCodeName }
   );
 
-/** The answer of the service with a code, as a test of a program describes it. */
-function answerOf(rejection: RejectionDetails): Answer {
-  const {
-    means = 'internal',
-    headers = {},
-    attempts = 1,
-    requestId = 'made-by-a-test',
-  } = rejection;
-  const { resultCode: code = resultCode[means] } = rejection;
-  const { msg = ownResultCodes.get(code)?.msg ?? '', httpStatus = statusOf(code) } = rejection;
-  const envelope = { code, msg, data: {} };
-  return {
+/** An answer with a code other than 200, and the entry of the code, if the table has one. */
+interface Refusal {
+  readonly answer: Answer;
+  readonly entry: ResultCodeEntry | undefined;
+}
+
+/** The refusal that a test of a program describes. */
+function refusalOf(rejection: RejectionDetails): Refusal {
+  const { means, headers = {}, attempts = 1, requestId = 'made-by-a-test' } = rejection;
+  const code = rejection.resultCode ?? resultCode[means ?? 'internal'];
+  const ownEntry = ownResultCodes.get(code);
+  const envelope = { code, msg: rejection.msg ?? ownEntry?.msg ?? '', data: {} };
+  const answer = {
     envelope,
     data: {},
     body: Buffer.from(JSON.stringify(envelope)),
-    httpStatus,
+    httpStatus: rejection.httpStatus ?? statusOf(code),
     headers,
     date: undefined,
     requestId,
     attempts,
     warnings: [],
   };
+  return { answer, entry: means === undefined ? ownEntry : resultCodeEntry(resultCode[means]) };
 }
 
 function statusOf(code: number): number {
@@ -247,14 +248,11 @@ export class RejectedError extends CallError {
 
   /** As a test of your program makes one. */
   constructor(rejection: RejectionDetails);
-  /** @internal `resultCodes` are those of the service. */
-  constructor(answer: Answer, resultCodes: ResultCodeTable);
-  constructor(rejection: RejectionDetails | Answer, resultCodes: ResultCodeTable = ownResultCodes) {
-    const isAnswer = 'envelope' in rejection;
-    const answer = isAnswer ? rejection : answerOf(rejection);
+  /** @internal As the client makes one, which then sets the details of the call. */
+  constructor(refusal: Refusal);
+  constructor(rejection: RejectionDetails | Refusal) {
+    const { answer, entry } = 'answer' in rejection ? rejection : refusalOf(rejection);
     const { code, msg } = answer.envelope;
-    const means = isAnswer ? undefined : rejection.means;
-    const entry = means === undefined ? resultCodes.get(code) : resultCodeEntry(resultCode[means]);
     super(`the service answered ${code} ${msg === '' ? 'without a msg' : quoteName(msg)}`, {
       hint: entry?.hint ?? 'The code is not in the table: ask the operator.',
     });
@@ -263,12 +261,13 @@ export class RejectedError extends CallError {
     this.msg = msg;
     this.httpStatus = answer.httpStatus;
     addHidden(this, { answer, headers: answer.headers, entry });
-    if (isAnswer) return; // `withDetails` follows
+    if ('answer' in rejection) return;
     const { operation = 'read', retryAfterMs } = rejection;
-    const { retryable = mayRepeat(entry, endpointNamed[operation].repeatable) } = rejection;
+    const { repeatable, doubt } = endpointNamed[operation];
+    const { retryable = mayRepeat(entry, repeatable) } = rejection;
     const { attempts, requestId } = answer;
     this.withDetails({ operation, retryable, attempts, requestId, retryAfterMs });
-    if (entry?.retry === 'repeatable') this.inDoubt(endpointNamed[operation].doubt);
+    if (entry?.retry === 'repeatable') this.inDoubt(doubt);
   }
 }
 

@@ -273,14 +273,14 @@ export function showParameter(
 
 /** @internal The fields of a `ResponseEvent` that come from the answer, masked. */
 export function showAnswer(
-  received: WireAnswer,
+  wireAnswer: WireAnswer,
   outcome: AttemptOutcome,
   hide: (text: string) => string,
 ): Pick<ResponseEvent, 'httpStatus' | 'resultCode' | 'headers' | 'envelope'> {
-  const { httpStatus } = received;
+  const { httpStatus } = wireAnswer;
   const headers: [name: string, value: string][] = [];
   for (const name of shownHeaders) {
-    const value = headerOf(received.headers, name);
+    const value = headerOf(wireAnswer.headers, name);
     if (!value) continue;
     const isUrl = name === 'location';
     headers.push([name, isUrl ? hide(value.replace(/\?.*/s, '')) : value]);

@@ -1,4 +1,8 @@
-import { parseEnvelope } from '../../core/contract/envelope.js';
+import {
+  type NotEnvelope,
+  type ParsedEnvelope,
+  parseEnvelope,
+} from '../../core/contract/envelope.js';
 import { quoteName } from '../../core/contract/errors.js';
 import { missingInfoNames } from '../../core/contract/info-names.js';
 import { isPersonalName, maskWords } from '../../core/contract/masking.js';
@@ -13,62 +17,98 @@ import { type AttemptOutcome, parseRetryAfter } from './retry.js';
 import type { Sender } from './sender.js';
 import type { SignedRequest } from './sign-request.js';
 
-/**
- * Parses the answer to the attempt with this number. The envelope decides, whatever the HTTP status
- * (§7.2). `hide` hides what was sent in the texts of errors.
- */
-export function parseAnswer(
-  received: WireAnswer,
-  request: SignedRequest,
-  attempt: number,
-  { host, resultCodes, platform }: Pick<Sender, 'host' | 'resultCodes' | 'platform'>,
-  hide: (text: string) => string,
-): AttemptOutcome {
-  const { httpStatus, headers } = received;
-  const decoded = decodeBody(received);
-  const { body } = decoded;
+/** What an answer is parsed with. */
+interface AnswerContext {
+  readonly request: SignedRequest;
+  /** The number of the attempt. */
+  readonly attempt: number;
+  readonly sender: Pick<Sender, 'host' | 'resultCodes' | 'platform'>;
+  /** Hides what was sent in the texts of errors. */
+  readonly hide: (text: string) => string;
+}
+
+/** Parses the answer to an attempt. The envelope decides, whatever the HTTP status (§7.2). */
+export function parseAnswer(wireAnswer: WireAnswer, context: AnswerContext): AttemptOutcome {
+  const decoded = decodeBody(wireAnswer);
   const parsed = 'fault' in decoded ? decoded : parseText(decoded);
-  const details = { received: true, httpStatus, headers, body };
-  if ('fault' in parsed) {
-    const description = describeBody({ headers, body }, parsed, hide);
-    const members = 'members' in parsed ? parsed.members : undefined;
-    return new NoAnswerError(`${host} answered HTTP ${httpStatus} with ${description}`, {
-      ...details,
-      reason: 'not-envelope',
-      hint: notEnvelopeHint(received, members, request),
-    });
-  }
-  const { code, data: sentData } = parsed.envelope;
+  const decodedAnswer = { ...wireAnswer, body: decoded.body };
+  if ('fault' in parsed) return notEnvelope(decodedAnswer, parsed, context);
+  const answer = toAnswer(decodedAnswer, parsed, context);
+  if (answer.envelope.code === resultCode.ok) return checkedSuccess(answer, context);
+  return rejectionOf(answer, context);
+}
+
+/** The outcome of an answer without an envelope. */
+function notEnvelope(
+  wireAnswer: WireAnswer,
+  parsed: NotEnvelope,
+  { request, sender, hide }: AnswerContext,
+): NoAnswerError {
+  const description = describeBody(wireAnswer, parsed, hide);
+  const message = `${sender.host} answered HTTP ${wireAnswer.httpStatus} with ${description}`;
+  return new NoAnswerError(message, {
+    ...wireAnswer,
+    reason: 'not-envelope',
+    received: true,
+    hint: notEnvelopeHint(wireAnswer, parsed.members, request),
+  });
+}
+
+/** The answer of an envelope; the data of a successful read have the types of §4.1. */
+function toAnswer(
+  { httpStatus, headers, body }: WireAnswer,
+  { envelope, warnings }: ParsedEnvelope,
+  { request, attempt, sender, hide }: AnswerContext,
+): Answer {
+  const { code, msg, data: sentData } = envelope;
   const isOk = code === resultCode.ok;
-  const msg = isOk ? parsed.envelope.msg : hide(parsed.envelope.msg);
   const isRead = isOk && request.endpoint.success === 'information';
-  const warnings = [...parsed.warnings];
-  if (isRead) warnings.push(...readDataWarnings(sentData, request.infoNames, platform));
+  const { infoNames, random } = request;
+  const { platform } = sender;
   const data = isRead ? toReadData(sentData, platform) : sentData;
-  const answer: Answer = {
-    envelope: { code, msg, data },
+  const dataWarnings = isRead ? readDataWarnings(sentData, infoNames, platform) : [];
+  return {
+    envelope: { code, msg: isOk ? msg : hide(msg), data },
     data,
     body,
     httpStatus,
     headers,
     date: headerOf(headers, 'date'),
-    requestId: request.random,
+    requestId: random,
     attempts: attempt,
-    warnings,
-    missing: missingInfoNames(request.infoNames, sentData),
+    warnings: [...warnings, ...dataWarnings],
+    missing: missingInfoNames(infoNames, sentData),
   };
-  if (isOk) {
-    const fault = dataFault(data, request, platform);
-    if (fault === null) return answer;
-    const hint = wrongDataHint(request);
-    const message = `${host} answered ${code}, but ${fault}`;
-    return new NoAnswerError(message, { ...details, reason: 'wrong-data', answer, hint });
-  }
-  const mayBeSuccess = !resultCodes.has(code) && namesUser(data);
-  if (!mayBeSuccess) return new RejectedError(answer, resultCodes);
-  const message = `${host} answered ${code} ${quoteName(msg)}, but it names the user`;
-  const hint = otherSuccessHint;
-  return new NoAnswerError(message, { ...details, reason: 'wrong-data', answer, hint });
+}
+
+/** The outcome of an answer with the code 200. */
+function checkedSuccess(answer: Answer, { request, sender }: AnswerContext): AttemptOutcome {
+  const fault = dataFault(answer.data, request, sender.platform);
+  if (fault === null) return answer;
+  const message = `${sender.host} answered ${answer.envelope.code}, but ${fault}`;
+  return wrongData(message, answer, wrongDataHint(request));
+}
+
+/** The outcome of an answer with another code. */
+function rejectionOf(answer: Answer, { sender }: AnswerContext): AttemptOutcome {
+  const { code, msg, data } = answer.envelope;
+  const entry = sender.resultCodes.get(code);
+  if (entry !== undefined || !namesUser(data)) return new RejectedError({ answer, entry });
+  const message = `${sender.host} answered ${code} ${quoteName(msg)}, but it names the user`;
+  return wrongData(message, answer, otherSuccessHint);
+}
+
+function wrongData(message: string, answer: Answer, hint: string): NoAnswerError {
+  const { httpStatus, headers, body } = answer;
+  return new NoAnswerError(message, {
+    reason: 'wrong-data',
+    received: true,
+    httpStatus,
+    headers,
+    body,
+    answer,
+    hint,
+  });
 }
 
 /** The advice of a doubt, to try again, does not help here: the same request is answered alike. */
@@ -78,8 +118,6 @@ function wrongDataHint({ endpoint }: SignedRequest): string {
   return `${endpoint.doubt} Ask the operator of the service.`;
 }
 
-type ParsedText = ReturnType<typeof parseEnvelope>;
-
 /** The envelope of a text. Of a damaged one only ASCII counts: the code, and data of a success. */
 function parseText({
   text,
@@ -87,7 +125,7 @@ function parseText({
 }: {
   readonly text: string;
   readonly damage?: string;
-}): ParsedText {
+}): ParsedEnvelope | NotEnvelope {
   const parsed = parseEnvelope(text);
   if (damage === undefined) return parsed;
   if ('fault' in parsed) return { ...parsed, fault: damage };
@@ -104,7 +142,7 @@ function parseText({
 
 /** The hint of an answer that names the user, without the 200 of a success. */
 const otherSuccessHint =
-  'It may be carried out: this platform may have another code of success than 200 (§7.1). Ask its operator.';
+  'The request may have been carried out: this platform may use a success code other than 200 (§7.1). Ask its operator.';
 
 function namesUser({ union_id }: Readonly<Record<string, unknown>>): boolean {
   return (typeof union_id === 'string' && union_id !== '') || Number.isInteger(union_id);
@@ -166,10 +204,7 @@ const maxTellingMembers = 6;
  */
 function describeBody(
   { headers, body }: Pick<WireAnswer, 'headers' | 'body'>,
-  {
-    fault,
-    members = {},
-  }: { readonly fault: string; readonly members?: Readonly<Record<string, unknown>> },
+  { fault, members = {} }: NotEnvelope,
   hide: (text: string) => string,
 ): string {
   const parts = [fault, ...describeMembers(members, hide)];

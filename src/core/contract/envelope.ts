@@ -60,13 +60,13 @@ export function formatFailure(code: number, msg: string, data: keyof typeof refu
 }
 
 /** Why a body is not an envelope, and its members if it is a JSON object. */
-interface NotEnvelope {
+export interface NotEnvelope {
   readonly fault: string;
   readonly members?: Readonly<Record<string, unknown>>;
 }
 
 /** An envelope, and where it does not have the types of §1 and §4. */
-interface ParsedEnvelope {
+export interface ParsedEnvelope {
   readonly envelope: Envelope;
   readonly warnings: readonly string[];
 }

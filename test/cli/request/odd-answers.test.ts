@@ -25,7 +25,7 @@ const right: Readonly<
 /** Whether a hint says that the request may have been carried out. */
 function saysDoubt(hint: string, { doubt }: { readonly doubt: string }): boolean {
   const inOtherWords =
-    /It may be carried out: this platform|Whether the request was carried out is not known: ask/;
+    /The request may have been carried out: this platform|Whether the request was carried out is not known: ask/;
   return hint.includes(doubt) || inOtherWords.test(hint);
 }
 

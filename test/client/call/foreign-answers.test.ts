@@ -146,7 +146,7 @@ it.each([
     const error = (await errorOf(client.read({ code }))) as NoAnswerError;
     expect(error).toMatchObject({ reason, received: true, retryable: false });
     expect(error.message).toContain(words);
-    expect(error.hint).toContain('It may be carried out');
+    expect(error.hint).toContain('The request may have been carried out');
     expect(error.body?.length).toBeGreaterThan(20);
     expect(inspect(error, { depth: null })).not.toMatch(/13800138000|Lhasa/);
     for await (const one of readAll([{ code }], { baseUrl: platform.url, ...app }))
