@@ -1,7 +1,11 @@
 // The TAB key and help read the file without checking it, and do without it if they cannot.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChatPrefix } from '../core/contract/info-names.js';
+import {
+  type ChatPrefix,
+  chatPrefixPattern,
+  neutralChatPrefix,
+} from '../core/contract/chat-prefix.js';
 import { isProfileName, profileFileName } from '../core/profiles/profile-name.js';
 import { decodeText } from '../core/support/byte-order-mark.js';
 import { configFolder } from '../core/support/folders.js';
@@ -24,12 +28,9 @@ export function profileOutline(
     const text = statSync(path).isFile() ? decodeText(readFileSync(path)) : '';
     const { active, profiles } = JSON.parse(text);
     const { chat_prefix } = profiles[profile || env.USERINFO_PROFILE || active]?.platform ?? {};
-    const isPrefix = /^[A-Za-z]\w{0,30}_$/.test(chat_prefix);
-    const chatPrefix = isPrefix ? chat_prefix : neutralPrefix;
+    const chatPrefix = chatPrefixPattern.test(chat_prefix) ? chat_prefix : neutralChatPrefix;
     return { names: Object.keys(profiles).filter(isProfileName), chatPrefix };
   } catch {
-    return { names: [], chatPrefix: neutralPrefix };
+    return { names: [], chatPrefix: neutralChatPrefix };
   }
 }
-
-const neutralPrefix = 'chat_';

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isLoopback, urlHost } from '../core/contract/base-url.js';
+import { jsonContentType } from '../core/contract/envelope.js';
 import { InFlight, limitConnections, requestLimits } from './http/connections.js';
 import type { HttpAnswer } from './http/exchange.js';
 import { listen } from './http/listen.js';
@@ -10,7 +11,6 @@ import { isOwnHost } from './workbench/routes.js';
 /** What monitoring answers, by path. Only a port for admin has other requests than GET. */
 export type Monitoring = ReadonlyMap<string, (request: IncomingMessage) => Promise<HttpAnswer>>;
 
-const json = 'application/json; charset=utf-8';
 const prometheus = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
@@ -29,11 +29,15 @@ export function monitoringOf(
 }
 
 export function statusAnswer(isWell: boolean): HttpAnswer {
-  if (isWell) return { status: 200, type: json, body: '{"status":"ok"}' };
-  return { status: 503, type: json, body: '{"status":"unavailable"}' };
+  if (isWell) return { status: 200, type: jsonContentType, body: '{"status":"ok"}' };
+  return { status: 503, type: jsonContentType, body: '{"status":"unavailable"}' };
 }
 
-const noSuchPath: HttpAnswer = { status: 404, type: json, body: '{"status":"no such path"}' };
+const noSuchPath: HttpAnswer = {
+  status: 404,
+  type: jsonContentType,
+  body: '{"status":"no such path"}',
+};
 
 /**
  * Starts a server for monitoring alone, with the limits of the service's own port. At a loopback

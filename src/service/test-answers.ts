@@ -1,6 +1,6 @@
 // Answers that a test sets for requests.
 import { endpoints, type OperationName } from '../core/contract/endpoints.js';
-import { envelopeContentType, refusalData } from '../core/contract/envelope.js';
+import { jsonContentType, refusalData } from '../core/contract/envelope.js';
 import { InvalidInputError } from '../core/contract/errors.js';
 import { maxTimerMs } from '../core/contract/limits.js';
 import {
@@ -190,5 +190,5 @@ function httpAnswer({ httpStatus = 200, headers = {}, body }: TestAnswer): HttpA
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   const answer = { status: httpStatus, headers: Object.fromEntries(entries) };
   if (typeof body === 'string') return { ...answer, type: 'text/plain; charset=utf-8', body };
-  return { ...answer, type: envelopeContentType, body: JSON.stringify(body) };
+  return { ...answer, type: jsonContentType, body: JSON.stringify(body) };
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidInputError } from '../../core/contract/errors.js';
-import { cutNote } from '../../core/contract/unsafe-text.js';
+import { cutNote } from '../../core/profiles/profile.js';
 import { type Io, printMessage } from '../io.js';
 
 /** The options, by their attributes, and the arguments that are a code, an ID or a setting. */

@@ -1,10 +1,5 @@
-import {
-  type ChatPrefix,
-  type InfoNameOf,
-  infoNamesOf,
-  neutralName,
-  swapChatPrefix,
-} from './info-names.js';
+import type { ChatPrefix } from './chat-prefix.js';
+import { type InfoNameOf, infoNamesOf, neutralName, swapChatPrefix } from './info-names.js';
 import { JsonNumber } from './user-info.js';
 import {
   basicInfoFields,

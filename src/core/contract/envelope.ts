@@ -19,8 +19,8 @@ export interface Envelope<Data = Record<string, unknown>> {
   readonly data: Data;
 }
 
-/** The `Content-Type` of an envelope. */
-export const envelopeContentType = 'application/json; charset=utf-8';
+/** The `Content-Type` of JSON: of an envelope, and of the other answers of a service. */
+export const jsonContentType = 'application/json; charset=utf-8';
 
 /**
  * Maximum nesting of an answer's JSON: §4 needs 4 levels, and code that prints an answer may be

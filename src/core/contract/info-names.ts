@@ -1,3 +1,4 @@
+import { type ChatPrefix, chatPrefixPattern, neutralChatPrefix } from './chat-prefix.js';
 import { InvalidInputError, quoteName } from './errors.js';
 import { textFault } from './unsafe-text.js';
 
@@ -63,22 +64,17 @@ export const personalInfoNames: readonly SpecialInfoName[] = specialNames.filter
   (name) => special[name].isPersonal,
 );
 
-/** A prefix of the names of the chat platform. */
-export type ChatPrefix = `${string}_`;
-
-/** §2.2: the prefix of the spec is neutral; a deployment has its own. */
-export const neutralChatPrefix = 'chat_';
-
-/** What a prefix looks like. */
-export const chatPrefixPattern = /^[A-Za-z][A-Za-z0-9]{0,30}_$/;
-
 /** Names after the prefix (§2.2). */
 const chatNames = specialNames
   .filter((name) => name.startsWith(neutralChatPrefix))
   .map(withoutChatPrefix);
 
-/** A name of the chat platform with any prefix. */
-const anyChatName = new RegExp(`^[A-Za-z][A-Za-z0-9]{0,30}_(${chatNames.join('|')})$`);
+/** The prefix of a name of the chat platform; `null` for any other name. */
+export function chatPrefixOf(name: string): ChatPrefix | null {
+  const prefix = name.slice(0, name.indexOf('_') + 1);
+  if (!chatPrefixPattern.test(prefix) || !isChatName(name, prefix as ChatPrefix)) return null;
+  return prefix as ChatPrefix;
+}
 
 /** A neutral name without the prefix of the names of the chat platform. */
 export function withoutChatPrefix(name: string): string {
@@ -87,7 +83,9 @@ export function withoutChatPrefix(name: string): string {
 
 /** The neutral name of a name of the chat platform with any prefix; other names as they are. */
 export function neutralName(name: string): string {
-  return name.replace(anyChatName, `${neutralChatPrefix}$1`);
+  const prefix = chatPrefixOf(name);
+  if (prefix === null) return name;
+  return neutralChatPrefix + name.slice(prefix.length);
 }
 
 /**

@@ -8,11 +8,6 @@ export function textFault(text: string): string | null {
   return null;
 }
 
-/** What is said of a text, called `what`, without the white space that was around it. */
-export function cutNote(what: string): string {
-  return `${what} has white space around it, which is cut off`;
-}
-
 /**
  * Characters that control a terminal or invisibly change how text is displayed: controls (C0, DEL,
  * C1), bidirectional marks, line and paragraph separators, zero-width characters.

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type ChatPrefix, chatPrefixPattern, neutralChatPrefix } from '../contract/chat-prefix.js';
 import { defaultScope } from '../contract/endpoints.js';
 import { InvalidInputError } from '../contract/errors.js';
-import { type ChatPrefix, chatPrefixPattern, neutralChatPrefix } from '../contract/info-names.js';
 import {
   defaultClockWindowSeconds,
   defaultCodeTtlSeconds,

@@ -1,8 +1,7 @@
 import { parseBaseUrl } from '../contract/base-url.js';
 import { InvalidInputError } from '../contract/errors.js';
-import { cutNote } from '../contract/unsafe-text.js';
 import type { EnvironmentVariables } from '../support/shell.js';
-import { parseEnvironment, parseIdentifier } from './profile.js';
+import { cutNote, parseEnvironment, parseIdentifier } from './profile.js';
 
 /**
  * The source of a value. `name` is the flag with its dashes, the environment variable, or the

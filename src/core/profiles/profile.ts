@@ -1,6 +1,6 @@
 import { parseBaseUrl } from '../contract/base-url.js';
 import { InvalidInputError, quoteName } from '../contract/errors.js';
-import { cutNote, textFault } from '../contract/unsafe-text.js';
+import { textFault } from '../contract/unsafe-text.js';
 import type { Platform } from '../platform/platform.js';
 import { ProfileError } from './errors.js';
 import type { HeaderSources } from './header-source.js';
@@ -103,6 +103,11 @@ export function cutIdentifiers(profile: Profile): {
     notes.push(cutNote(`${field} of profile ${quoteName(profile.name)}`));
   }
   return { profile: { ...profile, ...identifiers }, notes };
+}
+
+/** What is said of a text, called `what`, without the white space that was around it. */
+export function cutNote(what: string): string {
+  return `${what} has white space around it, which is cut off`;
 }
 
 /** The name, environment and host of a profile, for messages. */

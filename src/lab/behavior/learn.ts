@@ -1,8 +1,8 @@
+import type { ChatPrefix } from '../../core/contract/chat-prefix.js';
 import { defaultScope } from '../../core/contract/endpoints.js';
-import { type ChatPrefix, neutralChatPrefix } from '../../core/contract/info-names.js';
+import { chatPrefixOf } from '../../core/contract/info-names.js';
 import { maxClockWindowSeconds } from '../../core/contract/limits.js';
 import { isObject } from '../../core/contract/members.js';
-import { basicInfoFields } from '../../core/contract/user-record.js';
 import type { Platform } from '../../core/platform/platform.js';
 import { dataOf, hasSameCode, isCarriedOut, saysTheSame } from './answer.js';
 import { type Limit, usualWindows } from './clock-window.js';
@@ -360,21 +360,13 @@ function findPassbackId(evidence: Evidence): LearnedField<Platform['passback_uni
     : settled('any', 'another one for that user');
 }
 
-/** The names of the chat platform with any prefix, in `basic_info`. */
-const chatField = new RegExp(
-  `^([A-Za-z][A-Za-z0-9]{0,30}_)(?:${basicInfoFields
-    .filter((name) => name.startsWith(neutralChatPrefix))
-    .map((name) => name.slice(neutralChatPrefix.length))
-    .join('|')})$`,
-);
-
 function findPrefix(evidence: Evidence): LearnedField<ChatPrefix> {
   const { whole } = evidence;
   if (whole === null) return unsettled(whyNoRead(evidence));
   const { basic_info } = dataOf(whole);
   const fields = Object.keys(isObject(basic_info) ? basic_info : {});
-  const [prefix, ...others] = new Set(fields.flatMap((name) => chatField.exec(name)?.[1] ?? []));
+  const [prefix, ...others] = new Set(fields.flatMap((name) => chatPrefixOf(name) ?? []));
   if (prefix === undefined) return unsettled('basic_info of that user has none of the names');
   if (others.length > 0) return unsettled('the names have several prefixes');
-  return settled(prefix as ChatPrefix, 'in basic_info');
+  return settled(prefix, 'in basic_info');
 }

@@ -1,3 +1,4 @@
+import { signLength } from '../../core/contract/limits.js';
 import type { SignatureName } from '../../core/signing/app-signatures.js';
 import { compileRecipe } from '../../core/signing/compile-recipe.js';
 import { presets } from '../../core/signing/presets.js';
@@ -258,8 +259,6 @@ export function* usualRules(
     least = most;
   }
 }
-
-const signLength = 32;
 
 /** The parameters of a request, but for some, as rules write them, up to so many bits. */
 function* writtenParams(

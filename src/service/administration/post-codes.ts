@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isLoopback, urlHost } from '../../core/contract/base-url.js';
+import { jsonContentType } from '../../core/contract/envelope.js';
 import { InvalidInputError, UserInfoError } from '../../core/contract/errors.js';
 import {
   checkMembers,
@@ -67,7 +68,7 @@ export function answerCodes(
     if (body === null) return refusal(400, 'CUT_OFF', 'the body is cut off');
     try {
       const codes = await issueCodes(parseBody(Buffer.concat(body)));
-      return { status: 200, type: json, body: JSON.stringify({ codes }) };
+      return { status: 200, type: jsonContentType, body: JSON.stringify({ codes }) };
     } catch (error) {
       logFault(log, error);
       if (!(error instanceof UserInfoError)) return refusal(500, 'FAULT', 'the service failed');
@@ -76,10 +77,8 @@ export function answerCodes(
   };
 }
 
-const json = 'application/json; charset=utf-8';
-
 function refusal(status: number, code: string, message: string): HttpAnswer {
-  return { status, type: json, body: JSON.stringify({ error: { code, message } }) };
+  return { status, type: jsonContentType, body: JSON.stringify({ error: { code, message } }) };
 }
 
 const isNumber = (value: unknown) => typeof value === 'number';

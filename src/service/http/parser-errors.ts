@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { envelopeContentType } from '../../core/contract/envelope.js';
+import { jsonContentType } from '../../core/contract/envelope.js';
 import { type ResultCode, resultCode } from '../../core/contract/result-codes.js';
 import type { InFlight } from './connections.js';
 import type { Responder } from './responder.js';
@@ -41,7 +41,7 @@ export function answerParserErrors(
     if (!hasSentNothing(socket)) responder.logAnswer({ operation }, refusal, { ms: 0 });
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      `Content-Type: ${envelopeContentType}`,
+      `Content-Type: ${jsonContentType}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
       `Date: ${new Date(now()).toUTCString()}`,
       'Connection: close',

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type BlockList, isIP } from 'node:net';
-import { envelopeContentType, formatFailure, formatSuccess } from '../../core/contract/envelope.js';
+import { formatFailure, formatSuccess, jsonContentType } from '../../core/contract/envelope.js';
 import { InvalidInputError, type RefusalDetail } from '../../core/contract/errors.js';
 import { maskQuotedNames, maskText } from '../../core/contract/masking.js';
 import type { PassbackUser } from '../../core/contract/passback.js';
@@ -138,7 +138,7 @@ export class Responder {
         source: this.#sourceOf(exchange),
       });
     });
-    exchange.deliver({ status: answer.status, type: envelopeContentType, body: answer.body });
+    exchange.deliver({ status: answer.status, type: jsonContentType, body: answer.body });
   }
 
   /**

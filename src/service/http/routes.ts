@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Endpoint, endpoints, hasForm } from '../../core/contract/endpoints.js';
-import { envelopeContentType } from '../../core/contract/envelope.js';
+import { jsonContentType } from '../../core/contract/envelope.js';
 import { openApiDocument } from '../../core/contract/openapi.js';
 import { resultCode } from '../../core/contract/result-codes.js';
 import type { ServiceContext } from '../context.js';
@@ -73,7 +73,7 @@ export function routesOf(
     methods: ['GET'],
     answer: async (exchange) => {
       document ??= JSON.stringify(openApiDocument([{ url: '.' }], platform));
-      exchange.deliver({ status: 200, type: envelopeContentType, body: document });
+      exchange.deliver({ status: 200, type: jsonContentType, body: document });
     },
   });
   if (workbench !== null) {

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { type ChatPrefix, specialInfoNames } from '../../../core/contract/info-names.js';
+import type { ChatPrefix } from '../../../core/contract/chat-prefix.js';
+import { specialInfoNames } from '../../../core/contract/info-names.js';
 import { defaultClockWindowSeconds } from '../../../core/contract/limits.js';
 import { specialUserInfoKeys } from '../../../core/contract/user-info.js';
 import { settingNames } from '../../../core/profiles/flags-and-environment.js';
