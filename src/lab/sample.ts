@@ -1,6 +1,7 @@
 import { forAppSign, forSign, type SignatureName } from '../core/signing/app-signatures.js';
-import { paramOf, type Sample, type SignableRequest } from '../core/signing/request.js';
+import { paramOf, type SignableRequest } from '../core/signing/request.js';
 import type { Secret } from '../core/signing/secret.js';
+import type { Sample } from './samples/captured-request.js';
 
 /** A captured request with the secret that it was signed with. */
 export type SecretSample = Sample & { readonly secret: Secret };

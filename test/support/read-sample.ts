@@ -1,4 +1,4 @@
-import type { Sample } from '../../src/core/signing/request.js';
+import type { Sample } from '../../src/lab/samples/captured-request.js';
 import { readSamples } from '../../src/lab/samples/read-sample.js';
 
 /** The only request of a text. */

@@ -1,6 +1,5 @@
 import { decodePercent } from '../support/percent-encoding.js';
 import { encoders } from './encodings.js';
-import type { Secret } from './secret.js';
 
 /** Where a parameter is sent (§4). */
 export type Place = 'query' | 'form';
@@ -128,14 +127,4 @@ export const versionSegment = '/api/v1/';
 export function endpointOf(url: string): string {
   const path = pathOf(url);
   return path.slice(Math.max(0, path.indexOf(versionSegment)));
-}
-
-/** A signed request, or one to sign: the input of `sign explain`, `verify` and `solve`. */
-export interface Sample extends SignableRequest {
-  /** The headers of the request, which are never signed. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The value of `sign`, which is not among `params`; null for none, which only `explain` accepts. */
-  readonly signature: string | null;
-  /** The secret in the sample; null where it comes from elsewhere. */
-  readonly secret: Secret | null;
 }

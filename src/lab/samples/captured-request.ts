@@ -1,5 +1,6 @@
 import { endpoints, formNames, hasForm } from '../../core/contract/endpoints.js';
-import { type Param, queryWithout, type Sample } from '../../core/signing/request.js';
+import { type Param, queryWithout, type SignableRequest } from '../../core/signing/request.js';
+import type { Secret } from '../../core/signing/secret.js';
 import { decodePairs } from '../../core/support/percent-encoding.js';
 import { withoutUndefined } from '../../core/support/without-undefined.js';
 import { SampleError } from './sample-error.js';
@@ -18,6 +19,16 @@ export interface CapturedRequest {
   readonly body: string | null;
   /** Whether the text has a host, but not the scheme of the URL. */
   readonly isSchemeGuessed?: boolean;
+}
+
+/** A signed request, or one to sign: the input of `sign explain`, `verify` and `solve`. */
+export interface Sample extends SignableRequest {
+  /** The headers of the request, which are never signed. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The value of `sign`, which is not among `params`; null for none, which only `explain` accepts. */
+  readonly signature: string | null;
+  /** The secret in the sample; null where it comes from elsewhere. */
+  readonly secret: Secret | null;
 }
 
 /** The operation that a URL calls; undefined for a request to another service. */

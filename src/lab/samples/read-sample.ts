@@ -1,6 +1,12 @@
-import { pathOf, type Sample } from '../../core/signing/request.js';
+import { pathOf } from '../../core/signing/request.js';
 import { jsonValueOf } from '../../core/support/json.js';
-import { dataSignature, isDigestText, missingForm, toSample } from './captured-request.js';
+import {
+  dataSignature,
+  isDigestText,
+  missingForm,
+  type Sample,
+  toSample,
+} from './captured-request.js';
 import { sampleFormats } from './formats.js';
 import { asObject } from './json-members.js';
 import { SampleError } from './sample-error.js';

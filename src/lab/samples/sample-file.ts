@@ -2,10 +2,16 @@ import { formNames } from '../../core/contract/endpoints.js';
 import { type JsonMember, membersIn } from '../../core/contract/json-tokens.js';
 import { RecipeError } from '../../core/signing/recipe.js';
 import { fields, listOf, nullOr, parsePair, parseText } from '../../core/signing/recipe-json.js';
-import type { Param, Sample } from '../../core/signing/request.js';
+import type { Param } from '../../core/signing/request.js';
 import { Secret } from '../../core/signing/secret.js';
 import { jsonValueOf } from '../../core/support/json.js';
-import { dataSignature, methodOf, onlySignature, toSample } from './captured-request.js';
+import {
+  dataSignature,
+  methodOf,
+  onlySignature,
+  type Sample,
+  toSample,
+} from './captured-request.js';
 import { asObject } from './json-members.js';
 import { SampleError } from './sample-error.js';
 import type { SampleFormat } from './sample-format.js';

@@ -1,5 +1,4 @@
-import type { Sample } from '../../core/signing/request.js';
-import type { CapturedRequest } from './captured-request.js';
+import type { CapturedRequest, Sample } from './captured-request.js';
 
 export interface CapturedText {
   readonly text: string;

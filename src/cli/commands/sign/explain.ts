@@ -7,9 +7,9 @@ import {
   explainBoth,
   type SigningChoice,
 } from '../../../core/signing/app-signatures.js';
-import type { Sample } from '../../../core/signing/request.js';
 import type { Secret } from '../../../core/signing/secret.js';
 import type { Explanation } from '../../../core/signing/signer.js';
+import type { Sample } from '../../../lab/samples/captured-request.js';
 import type { Difference } from '../../../lab/verify/compare-messages.js';
 import { type CliContext, command, type Invocation } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
-import type { Sample } from '../../../core/signing/request.js';
+import type { Sample } from '../../../lab/samples/captured-request.js';
 import type { TakenSamples } from '../../../lab/samples/read-sample.js';
 import type { CliContext } from '../../command.js';
 import { parseCount } from '../../command-line/options.js';

@@ -7,11 +7,11 @@ import {
   type SigningChoice,
   signaturesOf,
 } from '../../../core/signing/app-signatures.js';
-import { paramOf, type Sample } from '../../../core/signing/request.js';
+import { paramOf } from '../../../core/signing/request.js';
 import { UserInfoError } from '../../../core/support/errors.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import type { SecretSample } from '../../../lab/sample.js';
-import { unsignedSample } from '../../../lab/samples/captured-request.js';
+import { type Sample, unsignedSample } from '../../../lab/samples/captured-request.js';
 import { isDigest } from '../../../lab/search.js';
 import type { CliContext, Invocation } from '../../command.js';
 import { printAdvice, printMessage, readJson } from '../../io.js';

@@ -1,4 +1,4 @@
-import type { Sample } from '../../../core/signing/request.js';
+import type { Sample } from '../../../lab/samples/captured-request.js';
 import { command, type Invocation } from '../../command.js';
 import { addText, parseCount } from '../../command-line/options.js';
 import { readSignedInputs } from './sample-input.js';
