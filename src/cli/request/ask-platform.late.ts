@@ -5,7 +5,8 @@ import { quoteName } from '../../core/contract/errors.js';
 import type { Settings } from '../../core/profiles/settings.js';
 import type { Secret } from '../../core/signing/secret.js';
 import { withoutUndefined } from '../../core/support/without-undefined.js';
-import { Asker, type Reply, type StopReason } from '../../lab/settle/asker.js';
+import type { StopReason } from '../../lab/reply.js';
+import { Asker, type HarmlessReply } from '../../lab/settle/asker.js';
 import type { HarmlessKind } from '../../lab/settle/harmless-requests.js';
 import type { Reach, Settlement, Sight, Sighting } from '../../lab/settle/settle.js';
 import type { CliContext } from '../command.js';
@@ -172,7 +173,7 @@ function assumptions(
 }
 
 /** An answer, for a person: `1003 "sign error"`. */
-export function describeReply(reply: Reply | null): string {
+export function describeReply(reply: HarmlessReply | null): string {
   if (reply === null) return 'nothing';
   const { code, httpStatus, msg } = reply;
   if (code === null) return `HTTP ${httpStatus}`;

@@ -2,8 +2,8 @@ import { isObject, typeName } from '../../core/contract/members.js';
 import { readDataWarnings } from '../../core/contract/read-data.js';
 import { resultCode } from '../../core/contract/result-codes.js';
 import type { Platform } from '../../core/platform/platform.js';
-import { dataOf, isCarriedOut, type Observation, saysTheSame } from './answer.js';
 import type { Evidence } from './evidence.js';
+import { dataOf, isAlike, isCarriedOut, type ProbeReply } from './probe-reply.js';
 import { doubtOfControl } from './refusals.js';
 import { type FaultName, faults } from './requests.js';
 
@@ -43,7 +43,7 @@ class BreakList {
 }
 
 /** §1, §7.1 */
-function addEnvelopeBreaks(breaks: BreakList, answer: Observation): void {
+function addEnvelopeBreaks(breaks: BreakList, answer: ProbeReply): void {
   const { asked, code, httpStatus, members } = answer;
   if (code === null) {
     breaks.add('§1', `no envelope, but HTTP ${httpStatus}: ${asked.title}`);
@@ -85,8 +85,7 @@ function addParameterBreaks(breaks: BreakList, evidence: Evidence): void {
   const { control, faulty, issued, passbacks } = evidence;
   if (isCarriedOut(control)) breaks.add('§4.1', `${control.seen[0].asked.title} is accepted`);
   // Not by a gateway or a limit, which answers all alike.
-  const isTold =
-    doubtOfControl(evidence) === null && !saysTheSame(faulty.get('otherPath'), control);
+  const isTold = doubtOfControl(evidence) === null && !isAlike(faulty.get('otherPath'), control);
   for (const [name, answer] of faulty) {
     const section = sections[name];
     const last = issued.get(name) ?? answer;
@@ -96,7 +95,7 @@ function addParameterBreaks(breaks: BreakList, evidence: Evidence): void {
       breaks.add(section, `${title} is accepted`);
       continue;
     }
-    if (isTold && saysTheSame(last, control)) {
+    if (isTold && isAlike(last, control)) {
       breaks.add(section, `${title} is not refused before the code is looked up`);
     }
   }

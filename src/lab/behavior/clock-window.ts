@@ -1,6 +1,6 @@
 import { maxClockWindowSeconds } from '../../core/contract/limits.js';
-import { type ConstantAnswer, isCarriedOut, saysTheSame } from './answer.js';
-import type { Exchange } from './exchange.js';
+import { type ConstantReply, isAlike, isCarriedOut } from './probe-reply.js';
+import type { ProbeSession } from './probe-session.js';
 import { agedRead, type FaultName, oldSeconds } from './requests.js';
 
 /** Bounds of the largest accepted error of a timestamp in one direction, in seconds. */
@@ -27,41 +27,41 @@ const confirmingRequests = 4;
 export const usualWindows = [10, 30, 60, 120, 180, 300, 600, maxClockWindowSeconds];
 
 export async function findClockWindow(
-  exchange: Exchange,
-  faulty: ReadonlyMap<FaultName, ConstantAnswer | null>,
+  session: ProbeSession,
+  faulty: ReadonlyMap<FaultName, ConstantReply | null>,
 ): Promise<ClockWindow> {
-  const { control } = exchange;
-  const isTold = (beyond: ConstantAnswer | null | undefined): beyond is ConstantAnswer =>
-    beyond != null && !isCarriedOut(beyond) && !saysTheSame(beyond, control);
+  const { control } = session;
+  const isTold = (beyond: ConstantReply | null | undefined): beyond is ConstantReply =>
+    beyond != null && !isCarriedOut(beyond) && !isAlike(beyond, control);
   const old = faulty.get('oldTimestamp');
   const ahead = faulty.get('futureTimestamp');
   return {
-    old: isTold(old) ? await new LimitSearch(exchange, old, 1).bisect() : null,
-    ahead: isTold(ahead) ? await new LimitSearch(exchange, ahead, -1).bisect() : null,
+    old: isTold(old) ? await new LimitSearch(session, old, 1).bisect() : null,
+    ahead: isTold(ahead) ? await new LimitSearch(session, ahead, -1).bisect() : null,
   };
 }
 
 /** Finds the largest accepted age of a timestamp, or its largest lead, by bisection. */
 class LimitSearch {
-  readonly #exchange: Exchange;
+  readonly #session: ProbeSession;
   /** The answer to a timestamp that is outside of the window. */
-  readonly #beyond: ConstantAnswer;
+  readonly #beyond: ConstantReply;
   /** 1 for ages, -1 for leads. */
   readonly #direction: 1 | -1;
   /** What is certain, as the platform looks at its clock between the request and the answer. */
   #surely: Limit = { accepted: 0, refused: oldSeconds };
 
-  constructor(exchange: Exchange, beyond: ConstantAnswer, direction: 1 | -1) {
-    this.#exchange = exchange;
+  constructor(session: ProbeSession, beyond: ConstantReply, direction: 1 | -1) {
+    this.#session = session;
     this.#beyond = beyond;
     this.#direction = direction;
   }
 
   async bisect(): Promise<Limit | null> {
-    const before = this.#exchange.left;
+    const before = this.#session.left;
     let limit: Limit = { accepted: 0, refused: oldSeconds };
     while (limit.refused - limit.accepted > 1 && limit.accepted <= maxClockWindowSeconds) {
-      if (before - this.#exchange.left > maxWindowRequests - confirmingRequests) return null;
+      if (before - this.#session.left > maxWindowRequests - confirmingRequests) return null;
       const age = nextAge(limit);
       const isAccepted = await this.#isAccepted(age);
       if (isAccepted === null) return null;
@@ -74,21 +74,21 @@ class LimitSearch {
 
   /** `null` if the answer is neither that of an accepted timestamp nor that of a refused one. */
   async #isAccepted(age: number): Promise<boolean | null> {
-    const exchange = this.#exchange;
+    const session = this.#session;
     const isOld = this.#direction === 1;
     for (let tries = 1; tries <= 2; tries += 1) {
-      const answer = await exchange.ask(agedRead(exchange.inventCode(), this.#direction * age));
+      const answer = await session.ask(agedRead(session.inventCode(), this.#direction * age));
       const late = answer.seconds < 0.3 ? 0 : answer.seconds;
       const { accepted, refused } = this.#surely;
-      if (saysTheSame(answer, exchange.control)) {
+      if (isAlike(answer, session.control)) {
         this.#surely = { accepted: Math.max(accepted, isOld ? age : age - late), refused };
         return true;
       }
-      if (saysTheSame(answer, this.#beyond)) {
+      if (isAlike(answer, this.#beyond)) {
         this.#surely = { accepted, refused: Math.min(refused, isOld ? age + late : age) };
         return false;
       }
-      await exchange.controlled();
+      await session.controlled();
     }
     return null;
   }

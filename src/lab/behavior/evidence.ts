@@ -1,6 +1,7 @@
-import type { ConstantAnswer, Observation } from './answer.js';
+import type { StoppedAsking } from '../reply.js';
 import type { ClockWindow } from './clock-window.js';
-import type { Exchange, ProbedUser, StoppedError } from './exchange.js';
+import type { ConstantReply, ProbeReply } from './probe-reply.js';
+import type { ProbedUser, ProbeSession } from './probe-session.js';
 import type { FaultName, ProbeRequest } from './requests.js';
 
 /**
@@ -8,7 +9,7 @@ import type { FaultName, ProbeRequest } from './requests.js';
  */
 export interface FaultyPassback {
   readonly asked: ProbeRequest;
-  readonly answer: ConstantAnswer | null;
+  readonly answer: ConstantReply | null;
 }
 
 /**
@@ -18,47 +19,47 @@ export interface FaultyPassback {
 export class Evidence {
   readonly user: ProbedUser;
   /** A read that is correct except for its code, to compare faults with. */
-  control: ConstantAnswer;
+  control: ConstantReply;
   /** Copies of it. */
-  copies: ConstantAnswer | null = null;
+  copies: ConstantReply | null = null;
   /** Reads of codes that were never issued; `null`: not answered alike. */
-  readonly faulty = new Map<FaultName, ConstantAnswer | null>();
+  readonly faulty = new Map<FaultName, ConstantReply | null>();
   /**
    * The same with a code that was issued, where the control hides what comes after the code. A
    * right read with that code was carried out after those that were refused.
    */
-  readonly issued = new Map<FaultName, ConstantAnswer | null>();
+  readonly issued = new Map<FaultName, ConstantReply | null>();
   window: ClockWindow | null = null;
   /** The passback of the probe's own key: before the faulty passbacks, and after them. */
-  written: Observation | null = null;
-  writtenAgain: Observation | null = null;
+  written: ProbeReply | null = null;
+  writtenAgain: ProbeReply | null = null;
   readonly passbacks: FaultyPassback[] = [];
   /** The removal of the key, and copies of it, if what they copy was carried out. */
-  removed: Observation | null = null;
-  removedCopies: ConstantAnswer | null = null;
+  removed: ProbeReply | null = null;
+  removedCopies: ConstantReply | null = null;
   /** Reads with a code that was issued; `null` if there was none, or all were refused. */
-  whole: Observation | null = null;
+  whole: ProbeReply | null = null;
   /** A read by names; `null` as above. */
-  named: Observation | null = null;
+  named: ProbeReply | null = null;
   /** Answers to codes of the user that were not valid at their first read. */
-  readonly refusedCodes: Observation[] = [];
+  readonly refusedCodes: ProbeReply[] = [];
   /** Whether reads by names are refused, where the same read of the whole record is carried out. */
   areNamesRefused = false;
   uses: CodeUses | null = null;
   /** Number of codes with which a read was carried out. */
   codesRead = 0;
   /** Answers that came in place of others for a time. */
-  readonly throttled: readonly Observation[];
+  readonly throttled: readonly ProbeReply[];
   /** Why the rest was not asked; `null` if all was. */
-  stopped: StoppedError | null = null;
+  stopped: StoppedAsking | null = null;
   /** The lead of the platform's clock over ours, in seconds. */
   aheadBy = 0;
-  readonly all: readonly Observation[];
+  readonly all: readonly ProbeReply[];
 
-  constructor({ control, throttled, observations, user }: Exchange) {
+  constructor({ control, throttled, replies, user }: ProbeSession) {
     this.control = control;
     this.throttled = throttled;
-    this.all = observations;
+    this.all = replies;
     this.user = user;
   }
 }
@@ -67,7 +68,7 @@ export class Evidence {
 export interface CodeUses {
   readonly count: number;
   /** The refusal of one more read; `null` if none was refused. */
-  readonly refusal: Observation | null;
+  readonly refusal: ProbeReply | null;
   /** Whether each answer was certain: an answer that is lost may have used the code. */
   readonly isCertain: boolean;
 }

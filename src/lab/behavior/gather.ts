@@ -1,18 +1,27 @@
-import type { ConstantAnswer } from './answer.js';
+import { StoppedAsking } from '../reply.js';
 import { findClockWindow, maxWindowRequests } from './clock-window.js';
 import { Evidence } from './evidence.js';
-import { type Exchange, type ProbedUser, reservedRequests, StoppedError } from './exchange.js';
+import type { ConstantReply } from './probe-reply.js';
+import {
+  type ProbedUser,
+  type ProbeSession,
+  requestsOfBegin,
+  requestsOfCopied,
+  requestsOfTwice,
+  reservedRequests,
+} from './probe-session.js';
 import { faultNames, readWithFaults } from './requests.js';
 import { maxUserRequests, removeKey, studyUser } from './test-user.js';
 
-/**
- * Maximum number of requests: those of each step, as many again as a bad line or a limit of the
- * rate may need.
- */
+/** Number of requests that a bad line, or a limit of the rate, may need besides. */
+const spareRequests = 20;
+
+/** Maximum number of requests: those of each step, and a few to spare. */
 export function maxRequestsOf(user: ProbedUser): number {
-  const ofReads = 5 + 5 + 3 * faultNames.length + 2 * maxWindowRequests;
+  const ofFaults = faultNames.length * requestsOfTwice;
+  const ofReads = requestsOfBegin + ofFaults + requestsOfCopied + 2 * maxWindowRequests;
   const ofRemoval = user.unionId === undefined ? 0 : reservedRequests;
-  return ofReads + maxUserRequests(user) + ofRemoval + 20;
+  return ofReads + maxUserRequests(user) + ofRemoval + spareRequests;
 }
 
 /**
@@ -23,31 +32,31 @@ export function maxRequestsOf(user: ProbedUser): number {
  * @throws NoAnswerError if no answer came, or the first is not an envelope; CancelledError,
  * AbortError
  */
-export async function gather(exchange: Exchange): Promise<Evidence> {
-  await exchange.begin().catch((error) => {
-    if (!(error instanceof StoppedError)) throw error;
+export async function gather(session: ProbeSession): Promise<Evidence> {
+  await session.begin().catch((error) => {
+    if (!(error instanceof StoppedAsking)) throw error;
   });
-  const evidence = new Evidence(exchange);
+  const evidence = new Evidence(session);
   try {
     for (const name of faultNames) {
-      const answer = await exchange.twice(() => readWithFaults(exchange.controlRead(), [name]));
+      const answer = await session.twice(() => readWithFaults(session.controlRead(), [name]));
       evidence.faulty.set(name, answer);
     }
-    evidence.copies = await copiesOfReads(exchange);
-    evidence.window = await findClockWindow(exchange, evidence.faulty);
-    await studyUser(exchange, evidence);
-    await exchange.controlled();
+    evidence.copies = await copiesOfReads(session);
+    evidence.window = await findClockWindow(session, evidence.faulty);
+    await studyUser(session, evidence);
+    await session.controlled();
   } catch (error) {
-    await removeKey(exchange, evidence);
-    if (!(error instanceof StoppedError)) throw error;
+    await removeKey(session, evidence);
+    if (!(error instanceof StoppedAsking)) throw error;
     evidence.stopped = error;
   }
-  evidence.control = exchange.control;
-  evidence.aheadBy = exchange.skewMs / 1000;
+  evidence.control = session.control;
+  evidence.aheadBy = session.skewMs / 1000;
   return evidence;
 }
 
-async function copiesOfReads(exchange: Exchange): Promise<ConstantAnswer | null> {
-  const { copies } = await exchange.copied(exchange.controlRead);
+async function copiesOfReads(session: ProbeSession): Promise<ConstantReply | null> {
+  const { copies } = await session.copied(session.controlRead);
   return copies;
 }

@@ -4,10 +4,10 @@ import { chatPrefixOf } from '../../core/contract/info-names.js';
 import { maxClockWindowSeconds } from '../../core/contract/limits.js';
 import { isObject } from '../../core/contract/members.js';
 import type { Platform } from '../../core/platform/platform.js';
-import { dataOf, hasSameCode, isCarriedOut, saysTheSame } from './answer.js';
 import { type Limit, usualWindows } from './clock-window.js';
 import type { Evidence } from './evidence.js';
 import { codesOf } from './learned-codes.js';
+import { dataOf, hasSameCode, isAlike, isCarriedOut } from './probe-reply.js';
 import {
   areSignaturesAccepted,
   type ClearRefusal,
@@ -234,7 +234,7 @@ function findTaken<Refused, Taken>(
   if (answer === null) return unsettled(notAsked);
   const refusal = refusals.find((listed) => listed.answer === answer);
   if (refusal?.unclear === null) return settled(refused, 'one was refused');
-  if (saysTheSame(answer, evidence.control)) return unsettled(whyLate(evidence));
+  if (isAlike(answer, evidence.control)) return unsettled(whyLate(evidence));
   return unsettled(refusal?.unclear ?? 'not clear');
 }
 
@@ -245,7 +245,7 @@ function findScopes(
   const { faulty, control } = evidence;
   const usual = faulty.get('usualScope') ?? null;
   if (usual === null) return unsettled(notAsked);
-  if (saysTheSame(usual, control))
+  if (isAlike(usual, control))
     return findTaken(evidence, refusals, 'otherScope', [defaultScope], 'any' as const);
   if (hasSameCode(usual, faulty.get('wrongSign')))
     return unsettled('a scope is answered like a wrong sign: the rule of sign may not cover it');
@@ -303,7 +303,7 @@ function findLimit(
   if (isCarriedOut(late)) return settled('unlimited', 'an hour was accepted');
   if (late !== null)
     return unsettled('looked at after the code: finding out would take many codes');
-  if (saysTheSame(evidence.faulty.get(name), evidence.control)) return unsettled(whyLate(evidence));
+  if (isAlike(evidence.faulty.get(name), evidence.control)) return unsettled(whyLate(evidence));
   if (limit === null || limit === undefined) return unsettled(notAsked);
   const doubt = doubtOfClock(evidence, name);
   if (doubt !== null) return unsettled(doubt);
@@ -331,7 +331,7 @@ function findReplay(
     ({ means, unclear }) => means === 'randomReplayed' && unclear === null,
   );
   if (refused !== undefined) return settled('refuse', `${refused.request} was refused`);
-  if (!saysTheSame(copies, control)) return unsettled(notAsked);
+  if (!isAlike(copies, control)) return unsettled(notAsked);
   const why = isCarriedOut(written) ? 'no passback could be repeated' : whyNoPassback(evidence);
   return unsettled(`not refused before the code is looked up: ${why}`);
 }
@@ -346,7 +346,7 @@ function findUses(evidence: Evidence): LearnedField<Platform['code_uses']> {
   if (refusal === null && count < maxCodeReads) return unsettled('not asked');
   if (refusal === null) return settled('unlimited', `at least ${maxCodeReads}, taken as unlimited`);
   // Another answer may be that of a limit for the user, unless another code is read after it.
-  if (!saysTheSame(refusal, control) && codesRead < 2)
+  if (!isAlike(refusal, control) && codesRead < 2)
     return unsettled('refused unlike a code that was never issued: needs a further --code');
   return settled(count, `${count === 1 ? '1 read' : `${count} reads`}, if the code was fresh`);
 }

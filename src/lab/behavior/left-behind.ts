@@ -1,6 +1,6 @@
 import { isObject } from '../../core/contract/members.js';
-import { dataOf, hasSameCode, isCarriedOut, isRefused, type Observation } from './answer.js';
-import type { Exchange } from './exchange.js';
+import { dataOf, hasSameCode, isCarriedOut, isRefused, type ProbeReply } from './probe-reply.js';
+import type { ProbeSession } from './probe-session.js';
 import { type ProbeRequest, reservedKey } from './requests.js';
 
 /** A key that a probe left, or may have left, in the record of a user. */
@@ -8,7 +8,7 @@ export interface LeftKey {
   readonly key: string;
   readonly state: LeftState;
   /** The refusal of `null` for the key, if the state is `null refused`. */
-  readonly refusal: Observation | null;
+  readonly refusal: ProbeReply | null;
 }
 
 export type LeftState =
@@ -26,54 +26,58 @@ export type LeftState =
   | 'with another user';
 
 /** The keys that the passbacks so far left, or may have left. */
-export function leftBehind(exchange: Exchange): LeftKey[] {
-  const { key } = exchange.user;
+export function leftBehind(session: ProbeSession): LeftKey[] {
+  const { key } = session.user;
   const left: LeftKey[] = [];
-  const keyOfProbe = leftKeyOfProbe(exchange);
+  const keyOfProbe = leftKeyOfProbe(session);
   if (keyOfProbe !== null) left.push(keyOfProbe);
   if (
-    mayHaveWritten(exchange, 'writes reserved key') &&
-    !isSeenWithout(exchange, reservedKey, 'writes reserved key')
+    mayHaveWritten(session, 'writes reserved key') &&
+    !isSeenWithout(session, reservedKey, 'writes reserved key')
   )
     left.push({ key: reservedKey, state: 'reserved', refusal: null });
-  if (mayHaveWritten(exchange, 'writes key of another user'))
+  if (mayHaveWritten(session, 'writes key of another user'))
     left.push({ key, state: 'with another user', refusal: null });
   return left;
 }
 
 /** Whether a passback with that effect was carried out, or not surely refused. */
-export function mayHaveWritten(exchange: Exchange, effect: ProbeRequest['effect']): boolean {
-  const { observations, unanswered } = exchange;
+export function mayHaveWritten(session: ProbeSession, effect: ProbeRequest['effect']): boolean {
+  const { replies, unanswered } = session;
   if (unanswered.some((asked) => asked.effect === effect)) return true;
-  const answers = observations.filter(({ asked }) => asked.effect === effect);
-  return answers.some((answer) => !isRefused(answer) || exchange.isInstead(answer));
+  const answers = replies.filter(({ asked }) => asked.effect === effect);
+  return answers.some((answer) => !isRefused(answer) || session.isInstead(answer));
 }
 
-function leftKeyOfProbe(exchange: Exchange): LeftKey | null {
-  const { observations, user } = exchange;
+function leftKeyOfProbe(session: ProbeSession): LeftKey | null {
+  const { replies, user } = session;
   const { key } = user;
-  if (!mayHaveWritten(exchange, 'writes key')) return null;
-  const removals = observations.filter(({ asked }) => asked.effect === 'removes key');
+  if (!mayHaveWritten(session, 'writes key')) return null;
+  const removals = replies.filter(({ asked }) => asked.effect === 'removes key');
   if (removals.some(isCarriedOut)) {
-    const record = recordAfter(exchange, 'removes key');
+    const record = recordAfter(session, 'removes key');
     if (record === null) return { key, state: 'not read back', refusal: null };
     return Object.hasOwn(record, key) ? { key, state: 'still read', refusal: null } : null;
   }
   const refusal = removals.findLast(isRefused);
-  if (refusal === undefined || exchange.isInstead(refusal) || isForAll(exchange, refusal))
+  if (refusal === undefined || session.isInstead(refusal) || isForAll(session, refusal))
     return { key, state: 'not removed', refusal: null };
   return { key, state: 'null refused', refusal };
 }
 
 /** Whether not `null` is refused, but a passback of the key is refused alike. */
-function isForAll({ observations }: Exchange, refusal: Observation): boolean {
-  const writes = observations.filter(({ asked }) => asked.effect === 'writes key');
+function isForAll({ replies }: ProbeSession, refusal: ProbeReply): boolean {
+  const writes = replies.filter(({ asked }) => asked.effect === 'writes key');
   return writes.some((answer) => hasSameCode(answer, refusal));
 }
 
 /** Whether a read of the user after the last request with that effect has no such key. */
-function isSeenWithout(exchange: Exchange, key: string, effect: ProbeRequest['effect']): boolean {
-  const record = recordAfter(exchange, effect);
+function isSeenWithout(
+  session: ProbeSession,
+  key: string,
+  effect: ProbeRequest['effect'],
+): boolean {
+  const record = recordAfter(session, effect);
   return record !== null && !Object.hasOwn(record, key);
 }
 
@@ -82,11 +86,11 @@ function isSeenWithout(exchange: Exchange, key: string, effect: ProbeRequest['ef
  * that effect; `null` without one.
  */
 function recordAfter(
-  { observations, user }: Exchange,
+  { replies, user }: ProbeSession,
   effect: ProbeRequest['effect'],
 ): Readonly<Record<string, unknown>> | null {
-  const last = observations.findLastIndex(({ asked }) => asked.effect === effect);
-  const read = observations.slice(last + 1).findLast((answer) => {
+  const last = replies.findLastIndex(({ asked }) => asked.effect === effect);
+  const read = replies.slice(last + 1).findLast((answer) => {
     const { endpoint, infoNames } = answer.asked.request;
     const isWhole = endpoint.operation === 'read' && infoNames.length === 0;
     return isWhole && isCarriedOut(answer) && dataOf(answer).union_id === user.unionId;

@@ -1,7 +1,7 @@
 import type { ResultCodeName } from '../../core/contract/result-codes.js';
 import { type ResultCode, resultCode } from '../../core/contract/result-codes.js';
-import { alikeOf, type ConstantAnswer, hasSameCode, isCarriedOut, saysTheSame } from './answer.js';
 import type { Evidence } from './evidence.js';
+import { alikeOf, type ConstantReply, hasSameCode, isAlike, isCarriedOut } from './probe-reply.js';
 import { canImitate, type FaultName, faults, type Meaning } from './requests.js';
 
 /** A request that a correct platform refuses, and how it is answered. */
@@ -9,7 +9,7 @@ export interface Refusal {
   readonly request: string;
   readonly means: Meaning;
   /** `null` if it was not asked, or not answered alike. */
-  readonly answer: ConstantAnswer | null;
+  readonly answer: ConstantReply | null;
   /** Why the answer does not show how the platform refuses such a request; `null` if it does. */
   readonly unclear: string | null;
 }
@@ -58,7 +58,7 @@ const lookalikes: Partial<Record<FaultName, readonly FaultName[]>> = {
 /** Whether a fault is answered unlike the control: then the control came further. */
 function isToldApart({ control, faulty }: Evidence, name: FaultName): boolean {
   const answer = faulty.get(name) ?? null;
-  return answer !== null && !saysTheSame(answer, control);
+  return answer !== null && !isAlike(answer, control);
 }
 
 /**
@@ -89,7 +89,7 @@ export function unsignedParameters({ control, faulty }: Evidence): string[] {
   const optional = { scope: 'usualScope', info_name: 'oneName' } as const;
   return Object.entries(optional).flatMap(([parameter, name]) => {
     const answer = faulty.get(name);
-    const isUnsigned = hasSameCode(answer, wrongSign) && !saysTheSame(answer, control);
+    const isUnsigned = hasSameCode(answer, wrongSign) && !isAlike(answer, control);
     return isUnsigned ? [parameter] : [];
   });
 }
@@ -109,7 +109,7 @@ export function doubtOfControl(evidence: Evidence): string | null {
   }
   if (canImitate(user.codes[0])) return null;
   const refusals = [uses?.refusal ?? null, ...refusedCodes];
-  const isOfForm = refusals.some((refusal) => saysTheSame(refusal, control));
+  const isOfForm = refusals.some((refusal) => isAlike(refusal, control));
   return isOfForm ? null : 'its form may be refused: the code is too short to make up another one';
 }
 
@@ -159,7 +159,7 @@ class RefusalList {
         this.#refusals.push({ request: `${title}, with a code`, means, answer: late, unclear });
         continue;
       }
-      if (isOptional && saysTheSame(answer, this.#evidence.control)) continue;
+      if (isOptional && isAlike(answer, this.#evidence.control)) continue;
       const unclear =
         this.#doubtOf(answer) ??
         this.#doubtOfPlace(answer) ??
@@ -172,7 +172,7 @@ class RefusalList {
   addReplays(): void {
     const { copies, removedCopies, control } = this.#evidence;
     const means = 'randomReplayed';
-    if (!saysTheSame(copies, control)) {
+    if (!isAlike(copies, control)) {
       const unclear = this.#doubtOf(copies);
       this.#refusals.push({ request: 'a random twice', means, answer: copies, unclear });
     }
@@ -214,28 +214,28 @@ class RefusalList {
   }
 
   /** Why an answer is no refusal of the request. */
-  #doubtOf(answer: ConstantAnswer | null): string | null {
+  #doubtOf(answer: ConstantReply | null): string | null {
     if (answer === null) return notAsked;
     if (isCarriedOut(answer)) return 'carried out';
     if (answer.code === null) return 'no envelope';
-    const isInstead = this.#evidence.throttled.some((instead) => saysTheSame(instead, answer));
+    const isInstead = this.#evidence.throttled.some((instead) => isAlike(instead, answer));
     return isInstead ? 'answered as where it throttles' : null;
   }
 
   /** Why it may not be the fault of a read that was refused. */
-  #doubtOfPlace(answer: ConstantAnswer | null): string | null {
-    if (!saysTheSame(answer, this.#evidence.control)) return null;
+  #doubtOfPlace(answer: ConstantReply | null): string | null {
+    if (!isAlike(answer, this.#evidence.control)) return null;
     if (!areSignaturesAccepted(this.#evidence)) return 'the signatures may be wrong';
     return 'not refused before the code is looked up';
   }
 
-  #doubtOfLookalike(name: FaultName, answer: ConstantAnswer | null): string | null {
+  #doubtOfLookalike(name: FaultName, answer: ConstantReply | null): string | null {
     const { faulty, control } = this.#evidence;
     for (const lookalike of lookalikes[name] ?? []) {
       const { title } = faults[lookalike];
       const answerToLookalike = faulty.get(lookalike) ?? null;
       if (answerToLookalike === null) return `not known whether it is answered like ${title}`;
-      if (saysTheSame(answerToLookalike, control)) continue;
+      if (isAlike(answerToLookalike, control)) continue;
       if (hasSameCode(answerToLookalike, answer)) return `answered like ${title}`;
     }
     return null;
@@ -256,9 +256,7 @@ export function refusalsOf(evidence: Evidence): Refusal[] {
 /** Whether three requests that have nothing to do with each other are answered alike. */
 function isForUnrelated({ answer, unclear }: Refusal, all: readonly Refusal[]): boolean {
   if (answer === null || unclear !== null) return false;
-  const alike = all.filter(
-    (listed) => listed.unclear === null && saysTheSame(listed.answer, answer),
-  );
+  const alike = all.filter((listed) => listed.unclear === null && isAlike(listed.answer, answer));
   const touched = subjects.filter((meanings) =>
     alike.some(({ means }) => meanings.includes(means)),
   );
@@ -267,7 +265,7 @@ function isForUnrelated({ answer, unclear }: Refusal, all: readonly Refusal[]): 
 
 /** A refusal that shows its meaning. */
 export interface ClearRefusal extends Refusal {
-  readonly answer: ConstantAnswer;
+  readonly answer: ConstantReply;
   readonly code: number;
 }
 

@@ -1,13 +1,18 @@
+import type { CodeUses, Evidence } from './evidence.js';
+import { mayHaveWritten } from './left-behind.js';
 import {
   alikeOf,
-  type ConstantAnswer,
+  type ConstantReply,
+  isAlike,
   isCarriedOut,
-  type Observation,
-  saysTheSame,
-} from './answer.js';
-import type { CodeUses, Evidence } from './evidence.js';
-import type { Exchange, ProbedUser } from './exchange.js';
-import { mayHaveWritten } from './left-behind.js';
+  type ProbeReply,
+} from './probe-reply.js';
+import {
+  type ProbedUser,
+  type ProbeSession,
+  requestsOfCopied,
+  requestsOfTwice,
+} from './probe-session.js';
 import {
   absentName,
   type FaultName,
@@ -38,45 +43,51 @@ const together: readonly FaultName[] = lateFaults.filter(
 );
 
 /** Maximum number of requests that name the user, without those for the removal of the key. */
-export function maxUserRequests({ codes, unionId }: ProbedUser): number {
-  const ofCodes =
-    codes.length === 0 ? 0 : maxCodeReads + 3 + 3 * lateFaults.length + 3 * codes.length;
-  const ofPassbacks = unionId === undefined ? 0 : 3 + 4 * 3 + 3 + 5;
-  return ofCodes + ofPassbacks;
+export function maxUserRequests({ codes, unionId, key }: ProbedUser): number {
+  let requests = 0;
+  if (codes.length > 0) {
+    const repeated = 1 + lateFaults.length + codes.length;
+    requests += maxCodeReads + repeated * requestsOfTwice;
+  }
+  if (unionId !== undefined) {
+    const repeated = 2 + faultyPassbacks(unionId, key).length;
+    requests += repeated * requestsOfTwice + requestsOfCopied;
+  }
+  return requests;
 }
 
 /**
  * Reads and passes back data of the test user. The value of the probe's key is read back, and then
  * removed.
  *
- * @throws StoppedError, and what `Exchange.ask` throws
+ * @throws StoppedAsking, and what `ProbeSession.ask` throws
  */
-export async function studyUser(exchange: Exchange, evidence: Evidence): Promise<void> {
-  await new UserStudy(exchange, evidence).study();
+export async function studyUser(session: ProbeSession, evidence: Evidence): Promise<void> {
+  await new UserStudy(session, evidence).study();
 }
 
 /** Asks for the removal of the key, if it may be with the user, and was not removed. */
-export async function removeKey(exchange: Exchange, evidence: Evidence): Promise<void> {
-  const { unionId, key } = exchange.user;
+export async function removeKey(session: ProbeSession, evidence: Evidence): Promise<void> {
+  const { unionId, key } = session.user;
   if (
     unionId === undefined ||
     isCarriedOut(evidence.removed) ||
-    !mayHaveWritten(exchange, 'writes key')
+    !mayHaveWritten(session, 'writes key')
   )
     return;
-  evidence.removed = (await exchange.remove(keyRemoval(unionId, key))) ?? evidence.removed;
+  evidence.removed = (await session.remove(keyRemoval(unionId, key))) ?? evidence.removed;
 }
 
 /** The answer to a request that is asked until it is decided. */
 interface DecidedAnswer {
-  readonly answer: Observation;
+  readonly answer: ProbeReply;
   /** Whether all its answers were the same: another one may have used up a code. */
   readonly isCertain: boolean;
 }
 
 /** The requests that name the user, in their order. */
 class UserStudy {
-  readonly #exchange: Exchange;
+  readonly #session: ProbeSession;
   readonly #evidence: Evidence;
   /** The codes that may still be valid. */
   readonly #codes: string[];
@@ -88,16 +99,16 @@ class UserStudy {
   /** The names of a read: what was passed back, what nobody has, and the two lists. */
   readonly #names: readonly string[];
 
-  constructor(exchange: Exchange, evidence: Evidence) {
-    const { codes, key } = exchange.user;
-    this.#exchange = exchange;
+  constructor(session: ProbeSession, evidence: Evidence) {
+    const { codes, key } = session.user;
+    this.#session = session;
     this.#evidence = evidence;
     this.#codes = [...codes];
     this.#names = [key, absentName, 'device_info', 'location_info'];
   }
 
   async study(): Promise<void> {
-    const { codes, unionId } = this.#exchange.user;
+    const { codes, unionId } = this.#session.user;
     // With one code, the read has to show what was passed back.
     const isReadLater = codes.length === 1 && unionId !== undefined;
     if (!isReadLater) await this.#readWhole();
@@ -106,7 +117,7 @@ class UserStudy {
     await this.#countUses();
     await this.#readWithFaults();
     if (unionId === undefined) return;
-    await removeKey(this.#exchange, this.#evidence);
+    await removeKey(this.#session, this.#evidence);
     await this.#copyRemoval(unionId);
     await this.#readAfterwards();
   }
@@ -116,17 +127,15 @@ class UserStudy {
    * twice alike.
    */
   async #askUntilDecided(asked: ProbeRequest): Promise<DecidedAnswer> {
-    const exchange = this.#exchange;
-    const first = await exchange.ask(asked);
+    const session = this.#session;
+    const first = await session.ask(asked);
     const isCertain = first.unanswered === 0;
-    if (isCarriedOut(first) || saysTheSame(first, exchange.control))
-      return { answer: first, isCertain };
-    const again = await exchange.twice(() => asked);
+    if (isCarriedOut(first) || isAlike(first, session.control)) return { answer: first, isCertain };
+    const again = await session.twice(() => asked);
     if (again === null) return { answer: first, isCertain: false };
     const answers = [first, ...again.seen];
-    const isAlike =
-      alikeOf(answers) !== null && answers.every(({ unanswered }) => unanswered === 0);
-    return { answer: again.seen[0], isCertain: isAlike };
+    const areCertain = answers.every(({ unanswered }) => unanswered === 0);
+    return { answer: again.seen[0], isCertain: areCertain && alikeOf(answers) !== null };
   }
 
   /** Reads the whole record with the first code that is valid. */
@@ -151,12 +160,12 @@ class UserStudy {
    */
   async #passBack(unionId: string): Promise<void> {
     const evidence = this.#evidence;
-    const { key } = this.#exchange.user;
+    const { key } = this.#session.user;
     const { answer } = await this.#askUntilDecided(keyPassback(unionId, key));
     evidence.written = answer;
     if (!isCarriedOut(answer)) return;
     for (const asked of faultyPassbacks(unionId, key)) {
-      const refusal = await this.#exchange.twice(() => asked);
+      const refusal = await this.#session.twice(() => asked);
       evidence.passbacks.push({ asked, answer: refusal });
     }
     evidence.writtenAgain = (await this.#askUntilDecided(keyPassback(unionId, key))).answer;
@@ -193,7 +202,7 @@ class UserStudy {
   }
 
   /** Notes a read that was carried out: the code is used up by as many as the first one was for. */
-  #wasRead(answer: Observation): void {
+  #wasRead(answer: ProbeReply): void {
     const evidence = this.#evidence;
     if (answer.asked.request.infoNames.length > 0) evidence.named ??= answer;
     if (evidence.uses?.refusal == null || evidence.areNamesRefused) return;
@@ -214,8 +223,8 @@ class UserStudy {
   async #readWithFaults(): Promise<void> {
     const evidence = this.#evidence;
     if (evidence.whole === null) return;
-    const { control } = this.#exchange;
-    const late = lateFaults.filter((name) => saysTheSame(evidence.faulty.get(name), control));
+    const { control } = this.#session;
+    const late = lateFaults.filter((name) => isAlike(evidence.faulty.get(name), control));
     let open = await this.#readTogether(late);
     while (open.length > 0 && this.#codes[0] !== undefined)
       open = await this.#readApart(open, this.#codes[0]);
@@ -242,15 +251,13 @@ class UserStudy {
    */
   async #readApart(names: readonly FaultName[], code: string): Promise<readonly FaultName[]> {
     const { issued } = this.#evidence;
-    const refused = new Map<FaultName, ConstantAnswer>();
+    const refused = new Map<FaultName, ConstantReply>();
     const believeRefused = () => {
       for (const [name, answer] of refused) issued.set(name, answer);
       refused.clear();
     };
     for (const [index, name] of names.entries()) {
-      const answer = await this.#exchange.twice(() =>
-        readWithFaults(this.#rightRead(code), [name]),
-      );
+      const answer = await this.#session.twice(() => readWithFaults(this.#rightRead(code), [name]));
       if (answer === null) continue;
       if (isCarriedOut(answer)) {
         issued.set(name, answer);
@@ -259,7 +266,7 @@ class UserStudy {
         if (this.#codes[0] !== code) return names.slice(index + 1);
         continue;
       }
-      if (saysTheSame(answer, this.#exchange.control)) {
+      if (isAlike(answer, this.#session.control)) {
         // Looking the code up may have used it up.
         this.#dropCode();
         return names.slice(index + 1);
@@ -288,8 +295,8 @@ class UserStudy {
   async #copyRemoval(unionId: string): Promise<void> {
     const evidence = this.#evidence;
     if (!isCarriedOut(evidence.removed)) return;
-    const removal = () => keyRemoval(unionId, this.#exchange.user.key);
-    const { copies, original } = await this.#exchange.copied(removal);
+    const removal = () => keyRemoval(unionId, this.#session.user.key);
+    const { copies, original } = await this.#session.copied(removal);
     if (isCarriedOut(original)) evidence.removedCopies = copies;
   }
 

@@ -4,38 +4,17 @@ import { NoAnswerError, RejectedError } from '../../client/call/errors.js';
 import type { DerivedOptions } from '../../client/call/options.js';
 import { isThrottled } from '../../client/call/retry.js';
 import { isObject } from '../../core/contract/members.js';
-import { type ResultCodeName, resultCode } from '../../core/contract/result-codes.js';
+import { resultCode } from '../../core/contract/result-codes.js';
 import type { Signers } from '../../core/signing/app-signatures.js';
+import { type AnswerOrError, type Reply, StoppedAsking, sendOnce } from '../reply.js';
 import type { HarmlessRequest } from './harmless-requests.js';
 
-/** What the platform answered, as far as it tells answers apart. */
-export interface Reply {
-  readonly httpStatus: number;
-  /** `code` of the envelope; `null` if the answer is none. */
-  readonly code: number | null;
+/** An answer to a harmless request, as far as it tells answers apart. */
+export interface HarmlessReply extends Reply {
   readonly msg: string;
-  /** The meaning of the code to the profile. */
-  readonly means: ResultCodeName | undefined;
-  /** Whether the request was carried out. */
-  readonly isSuccess: boolean;
+  readonly isCarriedOut: boolean;
   /** The words of the text that are neither sent values nor numbers or identifiers. */
   readonly words: string;
-}
-
-/** Why no further request is sent. */
-export type StopReason = 'requests used up' | 'throttled' | 'other answer' | 'no envelope';
-
-/** No further request is sent. */
-export class StoppedAsking extends Error {
-  readonly reason: StopReason;
-  /** The answer that came instead; `null` if the requests are used up. */
-  readonly reply: Reply | null;
-
-  constructor(reason: StopReason, reply: Reply | null = null) {
-    super(reason);
-    this.reason = reason;
-    this.reply = reply;
-  }
 }
 
 /** How requests are sent. */
@@ -89,7 +68,7 @@ export class Asker {
     { request }: HarmlessRequest,
     signing: Signers,
     momentSource: MomentSource = {},
-  ): Promise<Reply> {
+  ): Promise<HarmlessReply> {
     const { client, signal, pauseMs, onSent, more } = this.#options;
     if (this.left <= this.kept) this.#maxRequests += (await more?.(this.sent)) ?? 0;
     if (this.left <= this.kept) throw new StoppedAsking('requests used up');
@@ -97,10 +76,7 @@ export class Asker {
     this.sent += 1;
     onSent?.();
     const sender = client.withOptions({ signing, ...momentSource });
-    const outcome = await sender.send(request, { signal, attempts: 1 }).catch((error: unknown) => {
-      if (error instanceof RejectedError || error instanceof NoAnswerError) return error;
-      throw error;
-    });
+    const outcome = await sendOnce(sender, request, signal);
     const reply = replyOf(outcome);
     if (!(outcome instanceof Error)) return reply;
     if (isThrottled(outcome)) throw new StoppedAsking('throttled', reply);
@@ -109,15 +85,13 @@ export class Asker {
   }
 
   /** Whether two answers say the same. */
-  isAlike(first: Reply, second: Reply): boolean {
+  isAlike(first: HarmlessReply, second: HarmlessReply): boolean {
     if (first.code !== second.code || first.httpStatus !== second.httpStatus) return false;
     return !this.comparesTexts || first.words === second.words;
   }
 }
 
-type Outcome = Awaited<ReturnType<CallClient['send']>> | RejectedError | NoAnswerError;
-
-function replyOf(outcome: Outcome): Reply {
+function replyOf(outcome: AnswerOrError): HarmlessReply {
   const answer = outcome instanceof Error ? outcome.answer : outcome;
   const { httpStatus = 0 } = answer ?? (outcome as NoAnswerError);
   const code = answer?.envelope.code ?? null;
@@ -131,7 +105,7 @@ function replyOf(outcome: Outcome): Reply {
     msg,
     means: isRejected ? outcome.means : undefined,
     // The client rejects no answer that names the user by a code that it does not know.
-    isSuccess: !isRejected && code !== null && (code === resultCode.ok || namesUser),
+    isCarriedOut: !isRejected && code !== null && (code === resultCode.ok || namesUser),
     words: wordsOf(msg),
   };
 }

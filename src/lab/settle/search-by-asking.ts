@@ -1,7 +1,8 @@
 import type { SignatureName, Signers } from '../../core/signing/app-signatures.js';
 import type { Signer } from '../../core/signing/signer.js';
+import { StoppedAsking, type StopReason } from '../reply.js';
 import { randomSigner, spoiled } from '../wrong-signers.js';
-import { type Asker, type Reply, StoppedAsking, type StopReason } from './asker.js';
+import type { Asker, HarmlessReply } from './asker.js';
 import type { Candidate } from './candidates.js';
 import { sortedRead } from './harmless-requests.js';
 
@@ -37,7 +38,7 @@ export interface Search {
   /** Whether `random` of the reads was their timestamp. */
   readonly isTwin: boolean;
   /** The answer to the read when no other signature was known to be right. */
-  readonly last: Reply | null;
+  readonly last: HarmlessReply | null;
   /**
    * Number of candidates of the signature that was not found, or of pairs, that were refused: a
    * search may begin there.
@@ -83,11 +84,11 @@ class SearchByAsking {
   readonly #asker: Asker;
   readonly #start: SearchStart;
   /** Answers that are about something else than a signature, such as a wrong form of it. */
-  readonly #otherAnswers: Reply[] = [];
+  readonly #otherAnswers: HarmlessReply[] = [];
   readonly #found: Record<SignatureName, Candidate | null> = { app_sign: null, sign: null };
   #judging: Judging = { kind: 'unknown' };
   /** The answer to what is known to be wrong. */
-  #refusal: Reply | null = null;
+  #refusal: HarmlessReply | null = null;
   #refused = 0;
   /**
    * Whether `random` is the timestamp: not where the platform refuses a repeated one before it
@@ -244,7 +245,7 @@ class SearchByAsking {
    *
    * @throws StoppedAsking if the platform does not answer wrong signatures as before any more
    */
-  async #changedReply(right: Signers, control: Signers): Promise<Reply | null> {
+  async #changedReply(right: Signers, control: Signers): Promise<HarmlessReply | null> {
     const reply = await this.#ask(right);
     if (this.#isRefusal(reply)) return null;
     if (this.#otherAnswers.some((answer) => this.#asker.isAlike(answer, reply))) return null;
@@ -265,11 +266,11 @@ class SearchByAsking {
     return { app_sign: app_sign?.signer ?? randomSigner, sign: sign?.signer ?? randomSigner };
   }
 
-  #isRefusal(reply: Reply): boolean {
+  #isRefusal(reply: HarmlessReply): boolean {
     return this.#refusal !== null && this.#asker.isAlike(this.#refusal, reply);
   }
 
-  #ask(signers: Signers): Promise<Reply> {
+  #ask(signers: Signers): Promise<HarmlessReply> {
     if (!this.#isTwin) return this.#asker.ask(sortedRead(), signers);
     // A request that is accepted is not to have the `random` of another one.
     this.#asked += 1;

@@ -2,7 +2,8 @@ import type { CallClient } from '../../client/call/client.js';
 import type { OperationName } from '../../core/contract/endpoints.js';
 import type { SignatureName, Signers } from '../../core/signing/app-signatures.js';
 import type { Secret } from '../../core/signing/secret.js';
-import { type Asker, type Reply, StoppedAsking, type StopReason } from './asker.js';
+import { StoppedAsking, type StopReason } from '../reply.js';
+import type { Asker, HarmlessReply } from './asker.js';
 import type { Candidate, Candidates } from './candidates.js';
 import { type HarmlessKind, harmlessRequests } from './harmless-requests.js';
 import {
@@ -29,11 +30,11 @@ export interface Sighting {
   readonly app_sign: Sight;
   readonly sign: Sight;
   /** The last answer. */
-  readonly reply: Reply;
+  readonly reply: HarmlessReply;
 }
 
 /** The answers to reads with a wrong signature; `null` where it is answered like a right one. */
-export type Refusals = Readonly<Record<SignatureName, Reply | null>>;
+export type Refusals = Readonly<Record<SignatureName, HarmlessReply | null>>;
 
 /** What the platform showed. */
 export interface Settlement {
@@ -168,7 +169,7 @@ class Settling {
   }
 
   /** The first two answers are to equal requests: texts that differ tell nothing. */
-  #compareTexts(first: Reply, second: Reply): void {
+  #compareTexts(first: HarmlessReply, second: HarmlessReply): void {
     if (this.#asker.isAlike(first, second)) return;
     this.#asker.comparesTexts = false;
     if (!this.#asker.isAlike(first, second)) throw new StoppedAsking('other answer', second);
@@ -182,8 +183,8 @@ class Settling {
     kind: HarmlessKind,
     pair: GroupPair,
     pairs: readonly GroupPair[],
-    control: Reply,
-    reply: Reply,
+    control: HarmlessReply,
+    reply: HarmlessReply,
   ): Promise<void> {
     const { app_sign, sign } = pair;
     this.#keep('sign', sign);
@@ -253,7 +254,7 @@ class Settling {
     const control = await this.#ask(kind, withWrongSign(first));
     const refusedControl = this.#refusedBy(control);
     const isRefused = refusedControl !== null && (refusedControl !== 'app_sign' || hasSeveralApps);
-    if (control.isSuccess || !isRefused) {
+    if (control.isCarriedOut || !isRefused) {
       this.#see(kind, { app_sign: 'unseen', sign: 'unseen' }, control);
       return false;
     }
@@ -267,7 +268,7 @@ class Settling {
       }
       reply = await this.#ask(kind, signersOf(pair));
       const refusedPart = this.#refusedBy(reply);
-      if (reply.isSuccess || refusedPart === null) {
+      if (reply.isCarriedOut || refusedPart === null) {
         this.#keep('app_sign', pair.app_sign);
         this.#keep('sign', pair.sign);
         this.#see(kind, { app_sign: this.#sightOfApp, sign: 'accepted' }, reply);
@@ -288,7 +289,7 @@ class Settling {
   }
 
   /** The signature that an answer refuses: `either` where both are refused alike. */
-  #refusedBy(reply: Reply): SignatureName | 'either' | null {
+  #refusedBy(reply: HarmlessReply): SignatureName | 'either' | null {
     const refusesSign = this.#isRefusal('sign', reply);
     const refusesApp = this.#isRefusal('app_sign', reply);
     if (refusesSign && refusesApp) return 'either';
@@ -297,7 +298,7 @@ class Settling {
   }
 
   /** Whether an answer is the known refusal of a signature. */
-  #isRefusal(name: SignatureName, reply: Reply): boolean {
+  #isRefusal(name: SignatureName, reply: HarmlessReply): boolean {
     const refusal = this.#refusals[name];
     return refusal !== null && this.#asker.isAlike(refusal, reply);
   }
@@ -310,12 +311,12 @@ class Settling {
     if (!this.#isRefusal('sign', reply)) throw new StoppedAsking('other answer', reply);
   }
 
-  async #ask(kind: HarmlessKind, signers: Signers): Promise<Reply> {
+  async #ask(kind: HarmlessKind, signers: Signers): Promise<HarmlessReply> {
     const harmless = harmlessRequests[kind]();
     const { random } = harmless;
     const momentSource = random === undefined ? {} : { random: () => random };
     const reply = await this.#asker.ask(harmless, signers, momentSource);
-    if (reply.isSuccess) this.#carriedOut = kind;
+    if (reply.isCarriedOut) this.#carriedOut = kind;
     return reply;
   }
 
@@ -323,7 +324,11 @@ class Settling {
     this.#left = { ...this.#left, [name]: all };
   }
 
-  #see(kind: HarmlessKind, sights: Readonly<Record<SignatureName, Sight>>, reply: Reply): void {
+  #see(
+    kind: HarmlessKind,
+    sights: Readonly<Record<SignatureName, Sight>>,
+    reply: HarmlessReply,
+  ): void {
     const { title, request } = harmlessRequests[kind]();
     const { operation } = request.endpoint;
     this.#sightings.push({ operation, kind, title, ...sights, reply });

@@ -10,10 +10,10 @@ import {
 import { compileRecipes } from '../../../src/core/signing/app-signatures.js';
 import { defaultRecipes } from '../../../src/core/signing/presets.js';
 import { Secret } from '../../../src/core/signing/secret.js';
-import { Exchange } from '../../../src/lab/behavior/exchange.js';
 import { gather, maxRequestsOf } from '../../../src/lab/behavior/gather.js';
 import { type Learned, learn } from '../../../src/lab/behavior/learn.js';
 import { differencesOf, unseenMeanings } from '../../../src/lab/behavior/learned-codes.js';
+import { ProbeSession } from '../../../src/lab/behavior/probe-session.js';
 import { createTestService, type TestService } from '../../../src/service/index.js';
 import { answerFields } from '../../support/random-platform.js';
 
@@ -118,7 +118,7 @@ async function learnFrom(service: TestService): Promise<Learned> {
     pauseMs: 0,
     maxRequests: maxRequestsOf(user),
   };
-  return learn(await gather(new Exchange(connection, user)));
+  return learn(await gather(new ProbeSession(connection, user)));
 }
 
 it('the file that is learned of a service is the file that it was given', {

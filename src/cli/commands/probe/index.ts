@@ -6,7 +6,7 @@ import { updateProfile } from '../../../core/profiles/profile-store.js';
 import type { Settings } from '../../../core/profiles/settings.js';
 import { describeSystemError, isSystemError } from '../../../core/support/errors.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
-import type { ProbedUser } from '../../../lab/behavior/exchange.js';
+import type { ProbedUser } from '../../../lab/behavior/probe-session.js';
 import { command, type Invocation } from '../../command.js';
 import {
   addConnectionOptions,
@@ -80,7 +80,7 @@ async function runProbe(invocation: Invocation<ProbeOptions>): Promise<void> {
   // Check everything that can fail before a code is used up.
   if (saveProfile) await context.profiles.change((list) => list);
   const user = { codes, unionId, key: `${settings.key_prefix ?? ''}userinfo_probe` };
-  const { Exchange } = await import('../../../lab/behavior/exchange.js');
+  const { ProbeSession } = await import('../../../lab/behavior/probe-session.js');
   const { gather, maxRequestsOf } = await import('../../../lab/behavior/gather.js');
   const { leftBehind } = await import('../../../lab/behavior/left-behind.js');
   const { conclude, describeLeft, probeRecord, probeTables, verdictOf } = await import(
@@ -101,11 +101,11 @@ async function runProbe(invocation: Invocation<ProbeOptions>): Promise<void> {
     return { doing: 'probing', unit: 'requests', rows: sent, share, total: maxRequests };
   };
   const connection = { client, signers, secret, signal, pauseMs: pause, maxRequests, onSent };
-  const exchange = new Exchange(connection, user);
-  const left = () => leftBehind(exchange).map((key) => describeLeft(key, profile));
+  const session = new ProbeSession(connection, user);
+  const left = () => leftBehind(session).map((key) => describeLeft(key, profile));
   try {
     const evidence = await withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, () =>
-      gather(exchange),
+      gather(session),
     );
     const result = conclude(evidence, used.value, left());
     parsePlatform(JSON.parse(JSON.stringify(result.file)), 'what was found');

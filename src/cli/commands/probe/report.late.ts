@@ -9,18 +9,18 @@ import {
 } from '../../../core/platform/platform.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
-import {
-  type ConstantAnswer,
-  hasSameCode,
-  isCarriedOut,
-  type Observation,
-  saysTheSame,
-} from '../../../lab/behavior/answer.js';
 import { type Break, findBreaks } from '../../../lab/behavior/breaks.js';
 import type { Evidence } from '../../../lab/behavior/evidence.js';
 import { type Learned, learn, type Point } from '../../../lab/behavior/learn.js';
 import { differencesOf, unseenMeanings, withUnseen } from '../../../lab/behavior/learned-codes.js';
 import type { LeftKey } from '../../../lab/behavior/left-behind.js';
+import {
+  type ConstantReply,
+  hasSameCode,
+  isAlike,
+  isCarriedOut,
+  type ProbeReply,
+} from '../../../lab/behavior/probe-reply.js';
 import {
   areSignaturesAccepted,
   clearOf,
@@ -29,6 +29,7 @@ import {
   type Refusal,
   unsignedParameters,
 } from '../../../lab/behavior/refusals.js';
+import type { Reply } from '../../../lab/reply.js';
 
 /** The findings of a probe, and which of them may be wrong. */
 export interface ProbeResult {
@@ -92,7 +93,7 @@ function doubtsOf(evidence: Evidence): string[] {
 }
 
 /** `1006`; `HTTP 503` for an answer without an envelope. */
-function nameAnswer({ code, httpStatus }: Pick<Observation, 'code' | 'httpStatus'>): string {
+function nameAnswer({ code, httpStatus }: Pick<Reply, 'code' | 'httpStatus'>): string {
   return code === null ? `HTTP ${httpStatus}` : String(code);
 }
 
@@ -122,9 +123,9 @@ function doubtOfRule(evidence: Evidence): string | null {
 
 function doubtOfTable(evidence: Evidence): string | null {
   const { code, seen } = evidence.control;
-  const { known } = seen[0];
-  if (known === undefined || known === 'codeNotValid' || !isSignAccepted(evidence)) return null;
-  const meaning = `which means ${known} to the profile: see "userinfo doctor"`;
+  const { means } = seen[0];
+  if (means === undefined || means === 'codeNotValid' || !isSignAccepted(evidence)) return null;
+  const meaning = `which means ${means} to the profile: see "userinfo doctor"`;
   return `a right request with an unknown code is answered ${code}, ${meaning}`;
 }
 
@@ -141,14 +142,14 @@ function doubtOfPassbacks({ written, faulty, control }: Evidence): string | null
   const answer = nameAnswer(written);
   const refused = `the passback was refused (${answer}), so nothing is known of passbacks`;
   const wrongSign = faulty.get('wrongSign') ?? null;
-  if (hasSameCode(written, wrongSign) && !saysTheSame(wrongSign, control))
+  if (hasSameCode(written, wrongSign) && !isAlike(wrongSign, control))
     return `${refused}. ${likeWrongSign} ${settles}`;
   return `${refused}: see whether --union-id is right, and the app may pass back`;
 }
 
 function doubtOfPace({ throttled }: Evidence): string | null {
   if (throttled.length === 0) return null;
-  const names = (answers: readonly Observation[]) =>
+  const names = (answers: readonly ProbeReply[]) =>
     [...new Set(answers.map(nameAnswer))].join(', ');
   const limited = throttled.filter(({ saysTooMany }) => saysTooMany);
   if (limited.length > 0)
@@ -160,9 +161,9 @@ function doubtOfPace({ throttled }: Evidence): string | null {
 
 function doubtOfEnd({ stopped }: Evidence): string | null {
   if (stopped === null) return null;
-  if (stopped.instead === null)
+  if (stopped.reply === null)
     return 'stopped: the announced number of requests is used up. What was not asked is not known';
-  const answers = `it answers all with ${nameAnswer(stopped.instead)} now`;
+  const answers = `it answers all with ${nameAnswer(stopped.reply)} now`;
   const advice = 'What was not asked is not known: probe again later, with a longer --pause';
   return `stopped: the platform throttles or blocks: ${answers}, which may mean tooManyRequests. ${advice}`;
 }
@@ -270,7 +271,7 @@ function refusalRow({ request, means, answer, unclear }: Refusal) {
 }
 
 /** `1006 "code error", HTTP 200` */
-function showAnswer({ code, msg, httpStatus, seen: [first] }: ConstantAnswer): string {
+function showAnswer({ code, msg, httpStatus, seen: [first] }: ConstantReply): string {
   const parts: string[] = [];
   if (code !== null) parts.push(String(code));
   const text = msg ?? first.text;

@@ -1,18 +1,14 @@
 import { isObject } from '../../core/contract/members.js';
-import { type ResultCodeName, resultCode } from '../../core/contract/result-codes.js';
+import { resultCode } from '../../core/contract/result-codes.js';
+import type { Reply } from '../reply.js';
 import type { ProbeRequest } from './requests.js';
 
 /** An answer as far as the probe keeps it: no code, no secret. */
-export interface Observation {
+export interface ProbeReply extends Reply {
   readonly asked: ProbeRequest;
-  readonly httpStatus: number;
-  /** `code` of the envelope; `null` if the answer is not an envelope. */
-  readonly code: number | null;
-  /** The meaning of the code to the profile in use. */
-  readonly known: ResultCodeName | undefined;
   /**
    * The text without what was sent. It is only compared, as it may name a user: `msg` of a
-   * `ConstantAnswer` is shown and saved.
+   * `ConstantReply` is shown and saved.
    */
   readonly text: string;
   /** Whether something in the text was masked. */
@@ -36,7 +32,7 @@ export interface Observation {
 }
 
 /** The constant part of the answers to equal requests. */
-export interface ConstantAnswer {
+export interface ConstantReply {
   readonly httpStatus: number;
   readonly code: number | null;
   /**
@@ -51,7 +47,7 @@ export interface ConstantAnswer {
   readonly text: string | null;
   /** The same to show and to save: `null` also if the requests name a user. */
   readonly msg: string | null;
-  readonly seen: readonly [Observation, ...Observation[]];
+  readonly seen: readonly [ProbeReply, ...ProbeReply[]];
 }
 
 const mark = '…';
@@ -62,11 +58,11 @@ const maxText = 100;
  * The constant part of some answers; `null` if their codes or HTTP statuses differ, or there is
  * none.
  */
-export function alikeOf(seen: readonly Observation[]): ConstantAnswer | null {
+export function alikeOf(seen: readonly ProbeReply[]): ConstantReply | null {
   const [first, ...others] = seen;
   if (first === undefined) return null;
   const { httpStatus, code } = first;
-  if (others.some((other) => !hasSameCode(other, first))) return null;
+  if (others.some((reply) => !hasSameCode(reply, first))) return null;
   const words = seen
     .map(({ text }) => wordsOf(text))
     .reduce<string[] | null>((alike, words) => {
@@ -78,7 +74,7 @@ export function alikeOf(seen: readonly Observation[]): ConstantAnswer | null {
   return { httpStatus, code, words, text, msg, seen: [first, ...others] };
 }
 
-function constantText(seen: readonly Observation[]): string | null {
+function constantText(seen: readonly ProbeReply[]): string | null {
   const [first] = seen;
   if (first === undefined || seen.length < 2 || first.isMasked || first.text === '') return null;
   // Numbers of one or two digits are limits, such as those of §8.
@@ -92,33 +88,34 @@ function wordsOf(text: string): string[] {
     .map((word) => (/\d/.test(word) || word.includes(mark) ? mark : word));
 }
 
-type Answered = ConstantAnswer | Observation | null | undefined;
+type AnyReply = ConstantReply | ProbeReply | null | undefined;
 
 /** Whether there are two answers with the same code and HTTP status, whatever their texts. */
-export function hasSameCode(answer: Answered, other: Answered): boolean {
-  if (!answer || !other) return false;
-  return answer.httpStatus === other.httpStatus && answer.code === other.code;
+export function hasSameCode(first: AnyReply, second: AnyReply): boolean {
+  if (!first || !second) return false;
+  return first.httpStatus === second.httpStatus && first.code === second.code;
 }
 
 /**
  * Whether there are two answers that say the same; also if only their texts could tell, and do not.
  */
-export function saysTheSame(answer: Answered, other: ConstantAnswer): boolean {
-  if (!answer || !hasSameCode(answer, other)) return false;
-  const words = 'seen' in answer ? answer.words : wordsOf(answer.text);
-  const others = other.words;
-  if (words === null || others === null) return true;
-  if (words.length !== others.length) return false;
-  return words.every(
-    (word, index) => [others[index], mark].includes(word) || others[index] === mark,
-  );
+export function isAlike(reply: AnyReply, constant: ConstantReply): boolean {
+  if (!reply || !hasSameCode(reply, constant)) return false;
+  const words = 'seen' in reply ? reply.words : wordsOf(reply.text);
+  const constantWords = constant.words;
+  if (words === null || constantWords === null) return true;
+  if (words.length !== constantWords.length) return false;
+  return words.every((word, index) => {
+    const constantWord = constantWords[index];
+    return word === constantWord || word === mark || constantWord === mark;
+  });
 }
 
 /**
  * Whether a request was carried out: also by another code than 200, where the answer names the
  * user.
  */
-export function isCarriedOut(answer: Answered): boolean {
+export function isCarriedOut(answer: AnyReply): boolean {
   if (!answer) return false;
   if (answer.code === resultCode.ok) return true;
   const { union_id } = dataOf('seen' in answer ? answer.seen[0] : answer);
@@ -130,13 +127,13 @@ export function isCarriedOut(answer: Answered): boolean {
  * Whether a request was certainly not carried out: an envelope refuses it, and does not report a
  * server error.
  */
-export function isRefused(answer: Observation): boolean {
+export function isRefused(answer: ProbeReply): boolean {
   const { code, httpStatus, unanswered } = answer;
   return code !== null && httpStatus < 500 && unanswered === 0 && !isCarriedOut(answer);
 }
 
 /** `data` of an answer; empty if it is not an object, or there is no answer. */
-export function dataOf(answer: Observation | null): Readonly<Record<string, unknown>> {
+export function dataOf(answer: ProbeReply | null): Readonly<Record<string, unknown>> {
   const data = answer?.members.data;
   return isObject(data) ? data : {};
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallClient } from '../../client/call/client.js';
-import { NoAnswerError, RejectedError } from '../../client/call/errors.js';
+import { type NoAnswerError, RejectedError } from '../../client/call/errors.js';
 import { isThrottled, parseRetryAfter } from '../../client/call/retry.js';
 import { randomString } from '../../client/call/sender.js';
 import type { WireRequest } from '../../client/call/sign-request.js';
@@ -10,16 +10,17 @@ import { isObject } from '../../core/contract/members.js';
 import type { Signers } from '../../core/signing/app-signatures.js';
 import type { Secret } from '../../core/signing/secret.js';
 import { jsonValueOf } from '../../core/support/json.js';
+import { StoppedAsking, sendOnce } from '../reply.js';
 import {
   alikeOf,
-  type ConstantAnswer,
+  type ConstantReply,
   hasSameCode,
+  isAlike,
   isCarriedOut,
   isRefused,
   maskSent,
-  type Observation,
-  saysTheSame,
-} from './answer.js';
+  type ProbeReply,
+} from './probe-reply.js';
 import { controlRead, inventCode, type ProbeRequest } from './requests.js';
 
 /** The connection and the credentials of a probe. */
@@ -47,21 +48,14 @@ export interface ProbedUser {
   readonly key: string;
 }
 
-/**
- * The platform does not answer the control as at the start any more, or the requests are used up.
- */
-export class StoppedError extends Error {
-  /** The answer that came instead; `null` if the requests are used up. */
-  readonly instead: Observation | null;
-
-  constructor(instead: Observation | null) {
-    super('the probe was stopped');
-    this.instead = instead;
-  }
-}
-
 /** Number of controls at the start, whose texts show what is constant. */
 const firstControls = 4;
+/** Number of requests of `begin`: one more where the clocks differ. */
+export const requestsOfBegin = firstControls + 1;
+/** Number of requests of `twice`: the same two times, and the control between. */
+export const requestsOfTwice = 3;
+/** Number of requests of `copied`: two with a copy each, and the control between. */
+export const requestsOfCopied = 5;
 /**
  * Maximum number of times that a request is sent which ends without an answer, and of repetitions
  * of a pair.
@@ -80,21 +74,21 @@ const maxRequestedMs = 60_000;
 export const reservedRequests = 4;
 
 /** Sends the requests of a probe one after the other, with the control between them. */
-export class Exchange {
+export class ProbeSession {
   readonly #connection: ProbeConnection;
   readonly user: ProbedUser;
-  readonly observations: Observation[] = [];
+  readonly replies: ProbeReply[] = [];
   /** Requests that no envelope answered, or not yet: each may have been carried out. */
   readonly unanswered: ProbeRequest[] = [];
   /** The answers to the control that are as at the start. */
-  readonly #controls: Observation[] = [];
+  readonly #controls: ProbeReply[] = [];
   /**
    * Answers that came in place of others for a time: a limit of the rate, or a fault of the
    * platform.
    */
-  readonly throttled: Observation[] = [];
+  readonly throttled: ProbeReply[] = [];
   /** Those since the control was answered as at the start for the last time. */
-  readonly #instead: Observation[] = [];
+  readonly #instead: ProbeReply[] = [];
   #slowness = 1;
   #waited = { ownMs: 0, requestedMs: 0, times: 0, inRow: 0 };
   /** Number of requests that may still be sent for each purpose. */
@@ -111,8 +105,8 @@ export class Exchange {
   }
 
   /** The constant part of the answers to the control. */
-  get control(): ConstantAnswer {
-    return alikeOf(this.#controls) as ConstantAnswer;
+  get control(): ConstantReply {
+    return alikeOf(this.#controls) as ConstantReply;
   }
 
   /** Number of requests that may still be sent, without those for the removal of the key. */
@@ -132,11 +126,11 @@ export class Exchange {
    * Sends the control until a few answers are alike, so that limits of the rate show before
    * anything is concluded.
    *
-   * @throws NoAnswerError if no answer came, or the first is not an envelope; StoppedError
+   * @throws NoAnswerError if no answer came, or the first is not an envelope; StoppedAsking
    */
   async begin(): Promise<void> {
     this.#controls.push(await this.ask(this.controlRead()));
-    const { aheadBy } = this.#controls[0] as Observation;
+    const { aheadBy } = this.#controls[0] as ProbeReply;
     if (aheadBy !== null && Math.abs(aheadBy) > 2) {
       this.skewMs = aheadBy * 1000;
       // That may have been too soon: the first answer is what all others are compared with.
@@ -152,8 +146,8 @@ export class Exchange {
    *
    * @returns the constant part of the answers; `null` if there is none
    */
-  twice(request: () => ProbeRequest): Promise<ConstantAnswer | null> {
-    return this.#alike(() => this.ask(request()));
+  twice(request: () => ProbeRequest): Promise<ConstantReply | null> {
+    return this.#askUntilAlike(() => this.ask(request()));
   }
 
   /**
@@ -162,8 +156,8 @@ export class Exchange {
    * @returns the answer of the copies, and the last answer of a request that they copy
    */
   async copied(request: () => ProbeRequest) {
-    let original: Observation | null = null;
-    const copies = await this.#alike(async () => {
+    let original: ProbeReply | null = null;
+    const copies = await this.#askUntilAlike(async () => {
       for (let tries = 1; ; tries += 1) {
         const { times } = this.#waited;
         original = await this.ask(request());
@@ -172,10 +166,10 @@ export class Exchange {
         if (this.#waited.times === times || tries === maxTries) return copy;
       }
     });
-    return { copies, original: original as Observation | null };
+    return { copies, original: original as ProbeReply | null };
   }
 
-  async #alike(ask: () => Promise<Observation>): Promise<ConstantAnswer | null> {
+  async #askUntilAlike(ask: () => Promise<ProbeReply>): Promise<ConstantReply | null> {
     for (let tries = 1; tries <= maxTries; tries += 1) {
       const first = await ask();
       if (isCarriedOut(first)) return alikeOf([first]);
@@ -198,19 +192,19 @@ export class Exchange {
    * @returns the last answer; `null` if none came
    * @throws AbortError
    */
-  async remove(asked: ProbeRequest): Promise<Observation | null> {
+  async remove(asked: ProbeRequest): Promise<ProbeReply | null> {
     const { pauseMs, signal } = this.#connection;
-    let last: Observation | null = null;
+    let last: ProbeReply | null = null;
     for (let growth = 1; this.#left.removal > 0; growth *= backOff.first) {
       await sleep(pauseMs * Math.max(growth, this.#slowness), undefined, { signal });
-      const { observation, error } = await this.#askOnce(asked, 'removal');
-      if (observation === undefined) continue;
-      this.observations.push(observation);
-      if (isCarriedOut(observation)) return observation;
+      const { reply, error } = await this.#askOnce(asked, 'removal');
+      if (reply === undefined) continue;
+      this.replies.push(reply);
+      if (isCarriedOut(reply)) return reply;
       const isLimit = error !== undefined && isThrottled(error);
-      const isSettled = last !== null && isRefused(observation) && hasSameCode(observation, last);
-      last = observation;
-      if (isSettled && !isLimit && !this.isInstead(observation)) break;
+      const isDecided = last !== null && isRefused(reply) && hasSameCode(reply, last);
+      last = reply;
+      if (isDecided && !isLimit && !this.isInstead(reply)) break;
     }
     return last;
   }
@@ -218,13 +212,13 @@ export class Exchange {
   /**
    * Whether such an answer came, or comes now, in place of others: it tells nothing of the request.
    */
-  isInstead(answer: Observation): boolean {
-    return [...this.throttled, ...this.#instead].some((known) => hasSameCode(known, answer));
+  isInstead(answer: ProbeReply): boolean {
+    return [...this.throttled, ...this.#instead].some((instead) => hasSameCode(instead, answer));
   }
 
   /** Whether such an answer came in place of others before. */
-  #isThrottling(answer: ConstantAnswer): boolean {
-    return this.throttled.some((one) => saysTheSame(one, answer));
+  #isThrottling(answer: ConstantReply): boolean {
+    return this.throttled.some((throttled) => isAlike(throttled, answer));
   }
 
   /** Waits until the control is answered as at the start, and returns whether it was at once. */
@@ -251,9 +245,9 @@ export class Exchange {
    * Later ones are compared whole: a limit may have the code of an unknown code, and a text of its
    * own.
    */
-  #isLikeControls(answer: Observation): boolean {
-    if (this.#controls.length >= firstControls) return saysTheSame(answer, this.control);
-    const { httpStatus, code } = this.#controls[0] as Observation;
+  #isLikeControls(answer: ProbeReply): boolean {
+    if (this.#controls.length >= firstControls) return isAlike(answer, this.control);
+    const { httpStatus, code } = this.#controls[0] as ProbeReply;
     return answer.httpStatus === httpStatus && answer.code === code;
   }
 
@@ -267,7 +261,7 @@ export class Exchange {
     this.#slowness = Math.min(slowest, this.#slowness * 2);
   }
 
-  async #wait(instead: Observation | null, requestedMs = 0): Promise<void> {
+  async #wait(instead: ProbeReply | null, requestedMs = 0): Promise<void> {
     const { pauseMs, signal } = this.#connection;
     const ownMs = pauseMs * backOff.first * 2 ** Math.min(6, this.#waited.inRow);
     const isRequested = requestedMs > ownMs;
@@ -277,55 +271,50 @@ export class Exchange {
     if (isRequested) waited.requestedMs += requestedMs;
     else waited.ownMs += ownMs;
     if (waited.ownMs > pauseMs * backOff.all || waited.requestedMs > maxRequestedMs)
-      throw new StoppedError(instead);
+      throw new StoppedAsking('throttled', instead);
     await sleep(isRequested ? requestedMs : ownMs, undefined, { signal });
   }
 
   /**
    * Sends a request, signed anew; `isCopy`: with `random` and `timestamp` of the one before.
    *
-   * @throws NoAnswerError if no answer came, or the first is not an envelope; StoppedError;
+   * @throws NoAnswerError if no answer came, or the first is not an envelope; StoppedAsking;
    * CancelledError, AbortError
    */
-  async ask(asked: ProbeRequest, isCopy = false): Promise<Observation> {
+  async ask(asked: ProbeRequest, isCopy = false): Promise<ProbeReply> {
     const { pauseMs, signal } = this.#connection;
     for (let tries = 1; ; tries += 1) {
       await sleep(pauseMs * this.#slowness, undefined, { signal });
       if (asked.age !== undefined) await untilMidSecond(signal, this.skewMs);
-      const { observation, error, retryAfterMs } = await this.#askOnce(asked, 'work', isCopy);
+      const { reply, error, retryAfterMs } = await this.#askOnce(asked, 'work', isCopy);
       if (error !== undefined && isThrottled(error)) {
-        if (observation !== undefined) this.throttled.push(observation);
-        await this.#wait(observation ?? null, retryAfterMs).catch((stopped) => {
-          throw stopped instanceof StoppedError && this.observations.length === 0 ? error : stopped;
+        if (reply !== undefined) this.throttled.push(reply);
+        await this.#wait(reply ?? null, retryAfterMs).catch((stopped) => {
+          throw stopped instanceof StoppedAsking && this.replies.length === 0 ? error : stopped;
         });
         this.#slowness = Math.min(slowest, this.#slowness * 2);
         continue;
       }
-      if (observation?.code === null && this.observations.length === 0) throw error;
-      const isAnswer = observation !== undefined && observation.code !== null;
-      if (!isAnswer && tries < maxTries) continue;
-      if (observation === undefined) throw error;
-      const answer = { ...observation, unanswered: tries - 1 };
-      this.observations.push(answer);
+      if (reply?.code === null && this.replies.length === 0) throw error;
+      const isEnvelope = reply !== undefined && reply.code !== null;
+      if (!isEnvelope && tries < maxTries) continue;
+      if (reply === undefined) throw error;
+      const answer = { ...reply, unanswered: tries - 1 };
+      this.replies.push(answer);
       return answer;
     }
   }
 
   async #askOnce(asked: ProbeRequest, purpose: 'work' | 'removal', isCopy = false) {
     const { signal, onSent } = this.#connection;
-    if (this.#left[purpose] <= 0) throw new StoppedError(null);
+    if (this.#left[purpose] <= 0) throw new StoppedAsking('requests used up');
     const sender = this.#senderOf(asked, isCopy);
     const hidden = sentValues(sender.sign(asked.request));
     const sentAt = Date.now();
     this.#left[purpose] -= 1;
     this.unanswered.push(asked);
     onSent?.();
-    const outcome = await sender
-      .send(asked.request, { signal, attempts: 1 })
-      .catch((failure: unknown) => {
-        if (failure instanceof RejectedError || failure instanceof NoAnswerError) return failure;
-        throw failure;
-      });
+    const outcome = await sendOnce(sender, asked.request, signal);
     const error = outcome instanceof Error ? outcome : undefined;
     const answer = outcome instanceof Error ? outcome.answer : outcome;
     if (answer !== undefined || (error !== undefined && isThrottled(error))) this.unanswered.pop();
@@ -335,11 +324,11 @@ export class Exchange {
     const msg = msgOf(members);
     const text = maskSent(msg, [...hidden, this.#connection.secret.reveal()]);
     const retryAfterMs = parseRetryAfter(headers, Date.now());
-    const observation: Observation = {
+    const reply: ProbeReply = {
       asked,
       httpStatus,
       code: answer?.envelope.code ?? null,
-      known: outcome instanceof RejectedError ? outcome.means : undefined,
+      means: outcome instanceof RejectedError ? outcome.means : undefined,
       text,
       isMasked: text !== msg,
       members,
@@ -348,7 +337,7 @@ export class Exchange {
       aheadBy: this.#aheadBy(answer?.date, sentAt),
       seconds: (Date.now() - sentAt) / 1000,
     };
-    return { observation, error, retryAfterMs };
+    return { reply, error, retryAfterMs };
   }
 
   /**
