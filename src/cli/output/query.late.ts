@@ -102,7 +102,7 @@ function correct(
   types: number[][],
   work: (list: JSONValue, key: Query) => JSONValue,
 ): void {
-  const signature = types.map((one) => ({ types: one }));
+  const signature = types.map((accepted) => ({ types: accepted }));
   registerFunction(name, ([list, key]) => work(list as JSONValue, key as Query), signature, {
     override: true,
   });

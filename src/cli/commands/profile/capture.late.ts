@@ -37,7 +37,7 @@ const maxSamples = 4;
 export async function readCapture(
   context: CliContext,
   from: string,
-  given: Values,
+  typedValues: Values,
 ): Promise<Capture> {
   const all = await readSignedInputs(context, undefined, {
     sample: from,
@@ -51,7 +51,7 @@ export async function readCapture(
       hint: `Its addresses end with ${endings}, not as ${quoteName(all[0]?.url ?? '')}.`,
     });
   }
-  const { values, samples } = chooseApp(apps, given, from);
+  const { values, samples } = chooseApp(apps, typedValues, from);
   const searched = samples.slice(0, maxSamples);
   if (searched.some(({ signature }) => signature === null)) {
     throw new InvalidInputError(`the request in ${inputName(from)} has no parameter "sign"`, {
@@ -83,11 +83,13 @@ function appsIn(samples: readonly Sample[]): CapturedApp[] {
 }
 
 /** @throws InvalidInputError if the values that options give choose none of several, or more */
-function chooseApp(apps: readonly CapturedApp[], given: Values, from: string): CapturedApp {
+function chooseApp(apps: readonly CapturedApp[], typedValues: Values, from: string): CapturedApp {
   const [only, ...more] = apps;
   if (only !== undefined && more.length === 0) return only;
   const chosen = apps.filter(({ values }) =>
-    requestFields.every((field) => given[field] === undefined || given[field] === values[field]),
+    requestFields.every(
+      (field) => typedValues[field] === undefined || typedValues[field] === values[field],
+    ),
   );
   const [app, ...others] = chosen;
   if (app === undefined || others.length > 0) throw severalApps(from, apps);

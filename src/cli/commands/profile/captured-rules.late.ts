@@ -58,13 +58,13 @@ export async function completeProfile(
   { context, io, options }: Invocation,
   capture: Capture,
   profile: Profile,
-  given: ProfilePatch,
+  typedValues: ProfilePatch,
 ): Promise<CapturedRules> {
   // Refuses headers that cannot be stored before the search.
   const { plain, left } = headersOf(capture);
   const secret = await readSecret(profile.secret, io.env);
   const samples = capture.samples.map((sample) => ({ ...sample, secret }));
-  const platform = given.platform ?? defaultPlatform;
+  const platform = typedValues.platform ?? defaultPlatform;
   const kept = givenRules(platform, samples);
   const candidates = await findCandidates(context, samples, kept);
   const missing = signatureNames.find((signature) => candidates[signature].length === 0);
@@ -78,12 +78,12 @@ export async function completeProfile(
   const requests = length === 1 ? 'a request' : `${length} requests`;
   await printMessage(io, `From ${requests} in ${inputName(capture.from)}:`);
   const taken = [
-    ...takenValues(profile, capture, given),
+    ...takenValues(profile, capture, typedValues),
     ...Object.entries(plain).map(([header, value]) => `header ${header}: ${value}`),
     ...takenRules(rules, kept),
   ];
   for (const line of taken) await printMessage(io, `  ${line}`);
-  await warnOfOtherValues(io, capture, given);
+  await warnOfOtherValues(io, capture, typedValues);
   if (left.length > 0) {
     await printAdvice(io, {
       hint: 'Not taken, as their values seem to be secret or personal. For those that the platform needs, afterwards:',
@@ -92,7 +92,7 @@ export async function completeProfile(
   }
   const question = `Store ${describeProfile(profile)}, and check it by ${checksOf(profile)}?`;
   await confirm(context, question, options.yes);
-  const headers = { ...plain, ...given.headers };
+  const headers = { ...plain, ...typedValues.headers };
   const patch = withoutUndefined({
     platform: { ...platform, signing: { ...platform.signing, ...rules } },
     headers: Object.keys(headers).length > 0 ? headers : undefined,
@@ -109,9 +109,9 @@ function checksOf({ environment }: Profile): string {
 }
 
 /** The values that are from the requests, in lines. */
-function takenValues(profile: Profile, { values }: Capture, given: ProfilePatch): string[] {
+function takenValues(profile: Profile, { values }: Capture, typedValues: ProfilePatch): string[] {
   const taken = requestFields.filter(
-    (field) => given[field] === undefined && values[field] !== undefined,
+    (field) => typedValues[field] === undefined && values[field] !== undefined,
   );
   return taken.map((field) => {
     const source = field === 'base_url' ? 'the address' : `parameter ${field}`;
@@ -131,9 +131,13 @@ function takenRules(rules: Partial<SigningRecipes>, kept: Partial<SigningRecipes
 }
 
 /** Warns of values that options give otherwise than the requests have them. */
-async function warnOfOtherValues(io: Io, { values }: Capture, given: ProfilePatch): Promise<void> {
+async function warnOfOtherValues(
+  io: Io,
+  { values }: Capture,
+  typedValues: ProfilePatch,
+): Promise<void> {
   for (const field of requestFields) {
-    const typed = given[field];
+    const typed = typedValues[field];
     const captured = values[field];
     if (typed === undefined || captured === undefined || typed === captured) continue;
     await warn(io, `${settingNames[field].flag} is ${typed}, but the request has ${captured}`);

@@ -78,15 +78,15 @@ export class LineSet {
   *[Symbol.iterator](): Generator<number> {
     for (const number of this.#pages.keys()) {
       const start = number * pageLines;
-      for (let at = 0; at < pageLines; at += 1) if (this.has(start + at)) yield start + at;
+      for (let line = start; line < start + pageLines; line += 1) if (this.has(line)) yield line;
     }
   }
 
   #flip(line: number, more: 1 | -1): void {
     const number = Math.floor(line / pageLines);
     const page = this.#pages.get(number) ?? new Uint8Array(pageLines / 8);
-    const at = (line % pageLines) >> 3;
-    page[at] = (page[at] ?? 0) ^ (1 << (line & 7));
+    const byte = (line % pageLines) >> 3;
+    page[byte] = (page[byte] ?? 0) ^ (1 << (line & 7));
     this.#pages.set(number, page);
     this.#size += more;
   }
@@ -114,8 +114,8 @@ class Reasons {
   }
 
   #numberOf(text: string): number {
-    const known = this.#texts.indexOf(text);
-    if (known >= 0) return known;
+    const number = this.#texts.indexOf(text);
+    if (number >= 0) return number;
     return this.#texts.length <= maxReasons ? this.#texts.push(text) - 1 : 1;
   }
 }

@@ -52,7 +52,11 @@ export async function* cutLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<Li
 /** Counts a byte. */
 export function countBytes(bytes: Buffer, byte: number): number {
   let count = 0;
-  for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) count += 1;
+  let index = bytes.indexOf(byte);
+  while (index >= 0) {
+    count += 1;
+    index = bytes.indexOf(byte, index + 1);
+  }
   return count;
 }
 
@@ -69,8 +73,8 @@ export async function* linesIn(bytes: AsyncIterable<Buffer>): AsyncGenerator<Lin
 export function* splitLines({ bytes, firstLine }: LineBlock): Generator<LineBlock> {
   let line = firstLine;
   for (let start = 0; start < bytes.length; line += 1) {
-    const at = bytes.indexOf(newline, start);
-    const end = at < 0 ? bytes.length : at + 1;
+    const lineFeed = bytes.indexOf(newline, start);
+    const end = lineFeed < 0 ? bytes.length : lineFeed + 1;
     yield { bytes: bytes.subarray(start, end), firstLine: line };
     start = end;
   }

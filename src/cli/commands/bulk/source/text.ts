@@ -100,7 +100,7 @@ function decodeWith(decoder: InstanceType<typeof TextDecoder>, bytes: Buffer): s
     if (decoder.encoding !== 'windows-1252') return text;
     return text.replace(
       /[\u0080-\u009f]/g,
-      (found) => windows1252[found.charCodeAt(0) - 0x80] ?? found,
+      (control) => windows1252[control.charCodeAt(0) - 0x80] ?? control,
     );
   } catch {
     return null;
@@ -146,7 +146,7 @@ const otherEncodingHint =
   'It was saved in another encoding: name that with --encoding, or convert the file to UTF-8.';
 
 function notText(block: LineBlock, encoding: string, isText: (line: LineBlock) => boolean) {
-  const line = lineWhere(block, (one) => !isText(one));
+  const line = lineWhere(block, (text) => !isText(text));
   return new InvalidInputError(`line ${line} is not text in ${encoding}`, {
     hint: encoding === 'utf-8' ? encodingHint : otherEncodingHint,
   });
