@@ -134,6 +134,9 @@ export class NoAnswerError extends CallError {
 
   /**
    * The client sets the details of the call; a test of your program gives those that matter to it.
+   *
+   * @default `operation`: `read`; `attempts`: 1; `retryable`: whether `received` is false or the
+   * operation is repeatable
    */
   constructor(
     message: string,

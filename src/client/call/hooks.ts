@@ -74,7 +74,7 @@ export interface RetryEvent extends Pick<RequestEvent, 'operation' | 'context'> 
 
 /**
  * Functions for traces and metrics. Each attempt calls `onRequest`, and at its end exactly one of
- * the other two.
+ * `onResponse` and `onNoAnswer`.
  *
  * An error that a hook throws, or a rejected promise that it returns, does not affect the call: the
  * first one of a client is reported as a process warning `UserInfoHookWarning` with the code
@@ -106,9 +106,12 @@ export interface ClientHooks {
  * const client = new UserInfoClient({ ...options, logger });
  */
 export interface Logger {
-  /** Receives each attempt, and how it ended. */
+  /**
+   * Receives each attempt, and how it ended. `event` is a RequestEvent, a ResponseEvent, a
+   * NoAnswerEvent or a RetryEvent; `message` is `request`, `response`, `no answer` or `retry`.
+   */
   debug(event: object, message: string): void;
-  /** Receives what is a process warning without a logger. */
+  /** Receives what is a process warning without a logger. `event` is `{ code }`, its code. */
   warn(event: object, message: string): void;
   /** Spares the work for what is not logged. */
   isLevelEnabled?(level: 'debug'): boolean;

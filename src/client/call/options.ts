@@ -50,16 +50,22 @@ export interface UserInfoClientOptions extends ClientHooks {
   /**
    * What the spec leaves open, as the platform does it: the content of a platform file. Its recipes
    * sign; on its result codes depend retries, throttling, hints and `error.means`.
+   *
+   * @default the defaults of docs/platform.md
    */
   readonly platform?: PlatformFile;
   /**
    * Signers of your own (§5.5, §5.6), in place of the recipes of `platform`; they may return
    * promises.
+   *
+   * @default the recipes of `platform`
    */
   readonly signing?: RequestSigners;
   /**
    * Headers of every request, such as the key of a gateway, besides those whose value `platform`
    * has: values, or functions that return them, for a token that expires.
+   *
+   * @default none
    */
   readonly headers?: Readonly<Record<string, string | Secret | HeaderProvider>>;
   /**
@@ -98,24 +104,38 @@ export interface UserInfoClientOptions extends ClientHooks {
    * @default false
    */
   readonly allowHttp?: boolean;
-  /** PEM certificates of authorities to trust in addition to Node's. */
+  /**
+   * PEM certificates of authorities to trust in addition to Node's.
+   *
+   * @default none
+   */
   readonly extraCa?: string;
   /**
    * PEM certificate of this client, with its chain, for a service or gateway that asks for one. It
    * needs `key`.
+   *
+   * @default none
    */
   readonly cert?: string;
-  /** PEM private key of `cert`. */
+  /**
+   * PEM private key of `cert`.
+   *
+   * @default none
+   */
   readonly key?: string | Secret;
   /**
    * Address of an http proxy, such as `http://user:password@proxy.example:3128`. Loopback addresses
    * are reached directly.
+   *
+   * @default none
    */
   readonly proxy?: string;
   /**
    * A dispatcher, of undici 7 or later or of your own, to use instead of the client's own
    * connections; `close` leaves it open. `connections`, `connectTimeoutMs`, `extraCa`, `cert`,
    * `key` and `proxy` then have no effect.
+   *
+   * @default connections of the client's own
    */
   readonly dispatcher?: Dispatcher;
   /**
@@ -133,6 +153,8 @@ export interface UserInfoClientOptions extends ClientHooks {
   /**
    * Receives each attempt, its answer or why there is none, as `debug`, without secrets and
    * personal data; and as `warn` what is a process warning otherwise: pino, console, or your own.
+   *
+   * @default none
    */
   readonly logger?: Logger;
 }
@@ -207,7 +229,11 @@ export type DerivedOptions = Partial<
  * await client.read({ code }, options);
  */
 export interface CallOptions {
-  /** Ends the call: it throws a CancelledError. */
+  /**
+   * Ends the call: it throws a CancelledError.
+   *
+   * @default none
+   */
   readonly signal?: AbortSignal;
   /**
    * Maximum duration of the call with all its attempts, in milliseconds.
@@ -230,10 +256,14 @@ export interface CallOptions {
   /**
    * Headers of this call besides those of the client, such as the ID of a trace; they take
    * precedence.
+   *
+   * @default none
    */
   readonly headers?: Readonly<Record<string, string | Secret>>;
   /**
    * Any value, such as the ID of a request of your own: hooks and traces of this call receive it.
+   *
+   * @default none
    */
   readonly context?: unknown;
 }

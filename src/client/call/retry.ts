@@ -24,8 +24,8 @@ export function mayRetry(
 }
 
 /**
- * Whether no other request would get further: the runtime has no sockets, a certificate is not
- * trusted, or a proxy refuses its password, which must not be sent often.
+ * Whether every other request would fail in the same way: the runtime has no sockets, a certificate
+ * is not trusted, or a proxy refuses its password, which must not be sent often.
  */
 export function concernsEveryRequest(outcome: AttemptOutcome): boolean {
   if (!(outcome instanceof NoAnswerError)) return false;

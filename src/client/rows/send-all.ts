@@ -100,6 +100,8 @@ export interface BulkRunOptions
   /**
    * Ends the run: no more rows are read, those under way are awaited and their outcomes yielded;
    * then a CancelledError is thrown, unless every row has its outcome.
+   *
+   * @default none
    */
   readonly signal?: AbortSignal;
 }
