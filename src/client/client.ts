@@ -24,7 +24,7 @@ import {
   sendAll,
 } from './rows/send-all.js';
 
-const callClient = Symbol('calls');
+const callClientKey = Symbol('calls');
 
 /**
  * Client for the operations of §4. Each attempt of a call is signed anew.
@@ -51,7 +51,7 @@ export class UserInfoClient implements AsyncDisposable {
    * @internal Not a private field: containers of dependencies put objects into a Proxy, which has
    * none of those.
    */
-  declare readonly [callClient]: CallClient;
+  declare readonly [callClientKey]: CallClient;
 
   /**
    * @throws InvalidInputError that names the invalid option: missing, empty, unknown, of the wrong
@@ -59,12 +59,12 @@ export class UserInfoClient implements AsyncDisposable {
    * @throws RecipeError for an invalid recipe
    */
   constructor(options: UserInfoClientOptions) {
-    const calls = new CallClient(options);
-    setCalls(this, calls);
-    const { appSecret } = calls.options;
+    const callClient = new CallClient(options);
+    setCallClient(this, callClient);
+    const { appSecret } = callClient.options;
     if (!(appSecret instanceof Secret)) return;
     for (const warning of secretDoubts(appSecret, options.appKey))
-      calls.hooks.warn('UserInfoDoubtWarning', warning);
+      callClient.hooks.warn('UserInfoDoubtWarning', warning);
   }
 
   /**
@@ -100,8 +100,9 @@ export class UserInfoClient implements AsyncDisposable {
    * const other = client.withOptions({ tenantCode: 'acme-test', timeoutMs: 2_000 });
    */
   withOptions(options: DerivedOptions): this {
-    const calls = callsOf(this).withOptions(options);
-    return setCalls(Object.assign(Object.create(Object.getPrototypeOf(this)), this), calls);
+    const callClient = callClientOf(this).withOptions(options);
+    const copy: this = Object.assign(Object.create(Object.getPrototypeOf(this)), this);
+    return setCallClient(copy, callClient);
   }
 
   /**
@@ -116,7 +117,10 @@ export class UserInfoClient implements AsyncDisposable {
     input: ReadInput<Name>,
     options: CallOptions = {},
   ): Promise<ReadAnswer<Name>> {
-    return (await callsOf(this).send(buildRead(input), options)) as unknown as ReadAnswer<Name>;
+    return (await callClientOf(this).send(
+      buildRead(input),
+      options,
+    )) as unknown as ReadAnswer<Name>;
   }
 
   /**
@@ -131,7 +135,7 @@ export class UserInfoClient implements AsyncDisposable {
     input: PassbackInput<Info>,
     options: CallOptions = {},
   ): Promise<PassbackAnswer> {
-    return (await callsOf(this).send(buildCheckedPassback(input), options)) as PassbackAnswer;
+    return (await callClientOf(this).send(buildCheckedPassback(input), options)) as PassbackAnswer;
   }
 
   /**
@@ -143,7 +147,7 @@ export class UserInfoClient implements AsyncDisposable {
    * const { url } = client.signRead({ code });
    */
   signRead<const Name extends string = never>(input: ReadInput<Name>): WireRequest {
-    return callsOf(this).sign(buildRead(input));
+    return callClientOf(this).sign(buildRead(input));
   }
 
   /**
@@ -155,7 +159,7 @@ export class UserInfoClient implements AsyncDisposable {
    * const { method, url, body } = client.signPassback({ unionId: 'u1', userInfo: { acme_level: 'gold' } });
    */
   signPassback<const Info extends object = UserInfo>(input: PassbackInput<Info>): WireRequest {
-    return callsOf(this).sign(buildCheckedPassback(input));
+    return callClientOf(this).sign(buildCheckedPassback(input));
   }
 
   /**
@@ -189,7 +193,7 @@ export class UserInfoClient implements AsyncDisposable {
     rows: (Iterable<Row> | AsyncIterable<Row>) & OfPassbackRows<Row>,
     options: BulkRunOptions = {},
   ): AsyncGenerator<PassbackOutcome<Row>, void> {
-    return sendAll('passback', rows, callsOf(this), options) as AsyncGenerator<
+    return sendAll('passback', rows, callClientOf(this), options) as AsyncGenerator<
       PassbackOutcome<Row>,
       void
     >;
@@ -209,7 +213,10 @@ export class UserInfoClient implements AsyncDisposable {
     rows: Iterable<Row> | AsyncIterable<Row>,
     options: BulkRunOptions = {},
   ): AsyncGenerator<ReadOutcome<Row>, void> {
-    return sendAll('read', rows, callsOf(this), options) as AsyncGenerator<ReadOutcome<Row>, void>;
+    return sendAll('read', rows, callClientOf(this), options) as AsyncGenerator<
+      ReadOutcome<Row>,
+      void
+    >;
   }
 
   /**
@@ -221,7 +228,7 @@ export class UserInfoClient implements AsyncDisposable {
    * process.on('SIGTERM', () => client.close());
    */
   close(options: { readonly force?: boolean } = {}): Promise<void> {
-    return callsOf(this).close(options);
+    return callClientOf(this).close(options);
   }
 
   /** Closes the client at the end of the block of `await using`. */
@@ -244,14 +251,17 @@ type OperationMethods = Record<
 // Not `implements`, which would make the type a part of the public declarations.
 UserInfoClient.prototype satisfies OperationMethods;
 
-function setCalls<Client extends UserInfoClient>(client: Client, calls: CallClient): Client {
-  return Object.defineProperty(client, callClient, { value: calls });
+function setCallClient<Client extends UserInfoClient>(
+  client: Client,
+  callClient: CallClient,
+): Client {
+  return Object.defineProperty(client, callClientKey, { value: callClient });
 }
 
 /** @throws InvalidInputError for a method that was detached from its client */
-function callsOf(client: UserInfoClient): CallClient {
-  const calls = (client as UserInfoClient | undefined)?.[callClient];
-  if (calls !== undefined) return calls;
+function callClientOf(client: UserInfoClient): CallClient {
+  const callClient = (client as UserInfoClient | undefined)?.[callClientKey];
+  if (callClient !== undefined) return callClient;
   throw new InvalidInputError(
     'a method of UserInfoClient was called without its client: nothing was sent',
     { hint: 'Call it as client.read(…), or pass (input) => client.read(input).' },

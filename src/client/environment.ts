@@ -89,7 +89,7 @@ export function routeOptions(
   env: EnvironmentVariables,
 ): Pick<UserInfoClientOptions, RouteOption> {
   const { extraCa, cert, key, proxy, dispatcher } = options;
-  // A dispatcher has its own.
+  // A dispatcher has its own way to the service.
   if (dispatcher !== undefined) return {};
   return withoutUndefined({
     extraCa: extraCa ?? authoritiesOf(ca_file, env),

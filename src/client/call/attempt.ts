@@ -49,11 +49,11 @@ export class Attempt implements DispatchHandler {
   readonly #endpoint: Endpoint;
   /** `null` while a signer has not returned its signature. */
   #request: SignedRequest | null = null;
-  readonly #headersSent: RequestHeaders;
+  readonly #requestHeaders: RequestHeaders;
   readonly #sentAt = performance.now();
   #controller: DispatchController | undefined;
   #httpStatus = 0;
-  #headers: AnswerHeaders | undefined;
+  #answerHeaders: AnswerHeaders | undefined;
   /** The body so far: the first `#size` bytes. */
   #body: Buffer = Buffer.alloc(0);
   #size = 0;
@@ -65,7 +65,7 @@ export class Attempt implements DispatchHandler {
     this.#options = options;
     this.#sender = options.sender;
     this.#endpoint = options.request.endpoint;
-    this.#headersSent = options.sender.headersWith(options.headers);
+    this.#requestHeaders = options.sender.headersWith(options.headers);
   }
 
   /**
@@ -122,7 +122,7 @@ export class Attempt implements DispatchHandler {
         origin: sender.address.origin,
         path: sender.address.pathPrefix + target,
         method: this.#endpoint.method,
-        headers: body === null ? this.#headersSent.withoutForm : this.#headersSent.withForm,
+        headers: body === null ? this.#requestHeaders.withoutForm : this.#requestHeaders.withForm,
         body,
       };
       sender.connections.dispatcher.dispatch(dispatched, this);
@@ -159,7 +159,7 @@ export class Attempt implements DispatchHandler {
   ): void {
     this.#httpStatus = httpStatus;
     this.#sender.wasAnswered = true;
-    this.#headers = headers;
+    this.#answerHeaders = headers;
     // A proxy that refuses the password answers the request itself, and does not forward it.
     if (httpStatus === 407 && this.#sender.connections.isForwarded)
       this.#abandon(this.#toNoAnswerError(TunnelError.refused(httpStatus)));
@@ -183,7 +183,7 @@ export class Attempt implements DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const headers = this.#headers;
+    const headers = this.#answerHeaders;
     if (this.#isOver || headers === undefined) return;
     this.#isOver = true;
     const body = this.#body.subarray(0, this.#size);
@@ -252,10 +252,10 @@ export class Attempt implements DispatchHandler {
   #answered(answer: WireAnswer, request: SignedRequest): void {
     const sender = this.#sender;
     const retryAfterMs = parseRetryAfter(answer.headers, sender.now());
-    const { hide } = this.#headersSent;
+    const { hide } = this.#requestHeaders;
     const attempt = this.#options.number;
     const parsed = parseAnswer(answer, { request, attempt, sender, hide });
-    const outcome = this.#describe(parsed, retryAfterMs);
+    const outcome = this.#withDetails(parsed, retryAfterMs);
     sender.hooks.emit('onResponse', () => ({
       ...this.#event(request),
       ...showAnswer(answer, outcome, hide),
@@ -271,12 +271,12 @@ export class Attempt implements DispatchHandler {
       return;
     }
     this.#reportNoAnswer(error.reason, error);
-    const outcome = this.#describe(error);
+    const outcome = this.#withDetails(error);
     this.#options.done({ outcome, retryAfterMs: undefined, isOutdated: false });
   }
 
   /** Sets the details of an error. */
-  #describe<Outcome extends AttemptOutcome>(outcome: Outcome, retryAfterMs?: number): Outcome {
+  #withDetails<Outcome extends AttemptOutcome>(outcome: Outcome, retryAfterMs?: number): Outcome {
     if (isSuccess(outcome)) return outcome;
     outcome.withDetails({
       operation: this.#endpoint.operation,

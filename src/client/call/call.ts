@@ -187,7 +187,7 @@ class PendingCall {
       const hint = this.#mayHaveActed ? endpoint.doubt : undefined;
       return new CancelledError(reason, this.#mayHaveActed, hint);
     }
-    if (!isPrepared) return didNotReturn(this.#sender.awaited, this.#limitMs);
+    if (!isPrepared) return didNotReturn(this.#sender.awaitedFunction, this.#limitMs);
     return timedOut(this.#sender, endpoint, this.#limitMs, this.#mayHaveActed);
   }
 

@@ -95,7 +95,7 @@ export class CallClient extends Sender implements AsyncDisposable {
     try {
       return await outcome;
     } finally {
-      this.track(call, null);
+      this.untrack(call);
     }
   }
 
@@ -108,13 +108,15 @@ export class CallClient extends Sender implements AsyncDisposable {
     });
   }
 
-  /**
-   * Makes `close` wait for work; `null`: it is over. A client waits for that of derived clients
-   * too.
-   */
-  track(work: UnderWay, outcome: Promise<unknown> | null): void {
-    if (outcome === null) this.#underWay.delete(work);
-    else this.#underWay.set(work, outcome);
+  /** Makes `close` wait for work, until `untrack`. A client waits for that of derived clients too. */
+  track(work: UnderWay, outcome: Promise<unknown>): void {
+    this.#underWay.set(work, outcome);
     this.#origin?.track(work, outcome);
+  }
+
+  /** The work is over. */
+  untrack(work: UnderWay): void {
+    this.#underWay.delete(work);
+    this.#origin?.untrack(work);
   }
 }

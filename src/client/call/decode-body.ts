@@ -71,6 +71,8 @@ function decompress(body: Buffer, headers: AnswerHeaders): Buffer | string {
   return decoded;
 }
 
+type Decoder = InstanceType<typeof TextDecoder>;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function decodeCharset(body: Buffer, headers: AnswerHeaders): DecodedBody {
@@ -85,7 +87,7 @@ function decodeCharset(body: Buffer, headers: AnswerHeaders): DecodedBody {
 }
 
 /** The decoders that are tried, the likeliest first; `named` is that of the charset of the answer. */
-function decodersFor(named: typeof utf8 | null): readonly (typeof utf8)[] {
+function decodersFor(named: Decoder | null): readonly Decoder[] {
   if (named === null) return [utf8];
   // "iso-8859-1" may be a default of the server, which says nothing; other charsets are meant.
   if (named.encoding === 'windows-1252') return [utf8, named];
@@ -93,7 +95,7 @@ function decodersFor(named: typeof utf8 | null): readonly (typeof utf8)[] {
 }
 
 /** The decoder of the charset of `Content-Type`; `null` for UTF-8, and for an unknown one. */
-function charsetOf(headers: AnswerHeaders): typeof utf8 | null {
+function charsetOf(headers: AnswerHeaders): Decoder | null {
   const [, label] =
     /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headerOf(headers, 'content-type') ?? '') ?? [];
   if (label === undefined) return null;
@@ -108,7 +110,7 @@ function charsetOf(headers: AnswerHeaders): typeof utf8 | null {
   }
 }
 
-function decode(decoder: typeof utf8, body: Buffer): string | null {
+function decode(decoder: Decoder, body: Buffer): string | null {
   try {
     return decoder.decode(body);
   } catch {

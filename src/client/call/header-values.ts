@@ -129,6 +129,12 @@ export class RequestHeaders {
     this.withForm = [...this.withoutForm, 'content-type', formContentType];
   }
 
+  /** These headers with those of a call or run, which take precedence. */
+  with(headersOfCall: ReadonlyMap<string, string> | undefined): RequestHeaders {
+    if (headersOfCall === undefined || headersOfCall.size === 0) return this;
+    return new RequestHeaders(new Map([...this.additional, ...headersOfCall]));
+  }
+
   /** Hides their values in a text of an answer: gateways repeat the key that they refuse. */
   readonly hide = (text: string): string =>
     [...this.additional.values()]

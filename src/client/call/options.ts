@@ -343,6 +343,7 @@ function isSignerPair(value: unknown): boolean {
   return [app_sign, sign].every((signer) => hasMembers(signer, { sign: 'function' }));
 }
 
+// What DerivedOptions omits, and the rest.
 const {
   baseUrl,
   allowHttp,

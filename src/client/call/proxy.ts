@@ -93,10 +93,12 @@ function covers(entry: string, hostname: string, port: string): boolean {
   if (entry === '*') return true;
   if (entry.includes('/')) return isInNetwork(hostname, entry);
   const [, name = entry, onlyPort] = /^(.+):(\d+)$/.exec(entry) ?? [];
+  // In an IPv6 address without brackets the last colon begins no port.
   const isIpv6 = name.includes(':') && !name.startsWith('[');
-  const covered = (isIpv6 ? `[${entry}]` : name.replace(/^\*?\./, '')).toLowerCase();
-  if (!isIpv6 && onlyPort !== undefined && onlyPort !== port) return false;
-  return hostname === covered || hostname.endsWith(`.${covered}`);
+  if (isIpv6) return hostname === `[${entry}]`.toLowerCase();
+  if (onlyPort !== undefined && onlyPort !== port) return false;
+  const domain = name.replace(/^\*?\./, '').toLowerCase();
+  return hostname === domain || hostname.endsWith(`.${domain}`);
 }
 
 /**

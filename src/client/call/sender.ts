@@ -10,7 +10,7 @@ import { compileRecipes, type RequestSigners } from '../../core/signing/app-sign
 import { Secret } from '../../core/signing/secret.js';
 import { type Connections, openConnections } from './connections.js';
 import { RejectedError } from './errors.js';
-import { headerSource, RequestHeaders } from './header-values.js';
+import { headerSource, type RequestHeaders } from './header-values.js';
 import { Hooks } from './hooks.js';
 import {
   clientDefaults,
@@ -121,13 +121,13 @@ export class Sender {
    * function meanwhile
    */
   headersWith(headersOfCall: ReadonlyMap<string, string> | undefined): RequestHeaders {
-    const headers = this.#headersWith(headersOfCall);
+    const headers = this.#headers.current.with(headersOfCall);
     refuseSecretIn(headers.additional, this.#secret.inUse);
     return headers;
   }
 
   /** The name of the function that the next request waits for. */
-  get awaited(): string {
+  get awaitedFunction(): string {
     return this.#secret.inUse === null ? secretFunction : headerFunction;
   }
 
@@ -223,12 +223,6 @@ export class Sender {
       return secret;
     };
     return (isRefused) => fetchFrom(secretFunction, () => fetch(isRefused), parse);
-  }
-
-  #headersWith(headersOfCall: ReadonlyMap<string, string> | undefined): RequestHeaders {
-    const { current } = this.#headers;
-    if (headersOfCall === undefined || headersOfCall.size === 0) return current;
-    return new RequestHeaders(new Map([...current.additional, ...headersOfCall]));
   }
 }
 

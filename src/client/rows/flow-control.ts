@@ -33,8 +33,8 @@ const missesToPause = 5;
 /** The longest pause between two attempts while the service is unreachable, in milliseconds. */
 const maxProbePauseMs = 1_000;
 /**
- * How long to wait for an unreachable service, in milliseconds. One that never answered probably
- * has a wrong address.
+ * How long to wait for an unreachable service, in milliseconds, before and after its first answer:
+ * one that never answered probably has a wrong address.
  */
 const patienceMs = { before: 3_000, after: 30_000 } as const;
 

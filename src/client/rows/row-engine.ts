@@ -74,7 +74,7 @@ export class RowEngine<Row extends SourceRow> {
   /** What stopped the run. */
   #error: unknown;
   /** Ends the run; `null` before it starts, and after its end. */
-  #end: (() => void) | null = null;
+  #endRun: (() => void) | null = null;
   /** Whether a secret, or the value of a header, is being fetched. */
   #isFetching = false;
   /** How often in succession the function that returns it failed. */
@@ -113,10 +113,10 @@ export class RowEngine<Row extends SourceRow> {
     const checkMs = Math.max(minCheckMs, this.#options.timeoutMs / checksPerTimeout);
     const timeOuts = setInterval(() => this.#expire(performance.now()), checkMs);
     await new Promise<void>((resolve) => {
-      this.#end = resolve;
+      this.#endRun = resolve;
       this.resume();
     });
-    this.#end = null;
+    this.#endRun = null;
     clearTimeout(this.#timer);
     clearInterval(timeOuts);
     const isComplete = this.#queue.isOver;
@@ -130,11 +130,11 @@ export class RowEngine<Row extends SourceRow> {
 
   /** Sends the rows that may be sent, at the end of this turn of the event loop. */
   resume(): void {
-    if (this.#isTurnDue || this.#end === null) return;
+    if (this.#isTurnDue || this.#endRun === null) return;
     this.#isTurnDue = true;
     setImmediate(() => {
       this.#isTurnDue = false;
-      if (this.#end !== null) this.#turn(this.#end);
+      if (this.#endRun !== null) this.#turn(this.#endRun);
     });
   }
 
@@ -169,6 +169,7 @@ export class RowEngine<Row extends SourceRow> {
     return this.#queue.openRows.reduce((sum, { sent }) => sum + sent, 0);
   }
 
+  /** Sends what may be sent now, and ends the run if nothing is left to do. */
   #turn(endRun: () => void): void {
     this.#stopOnError(() => {
       this.#listener.onTurn?.();
@@ -250,7 +251,10 @@ export class RowEngine<Row extends SourceRow> {
   #onFailedFetch(error: unknown): void {
     this.#failedFetches += 1;
     const mayTryAgain = this.#failedFetches < this.#options.attempts;
-    if (!(error instanceof NoAnswerError && mayTryAgain)) this.stop(error);
+    if (!(error instanceof NoAnswerError && mayTryAgain)) {
+      this.stop(error);
+      return;
+    }
     setTimeout(
       () => {
         this.#isFetching = false;

@@ -130,6 +130,7 @@ export class RowQueue<Row extends SourceRow> {
 
   /** The row has its outcome: the next row of its user may be sent. */
   settle({ user, row, index }: OpenRow<Row>): void {
+    // The last of the open rows takes its place.
     const last = this.#open.pop();
     if (last !== undefined && index < this.#open.length) {
       this.#open[index] = last;

@@ -189,7 +189,7 @@ interface RunInput<Row> {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** The outcomes of a run, which begins with the request for the first of them. */
+/** The outcomes of a run, which begins when the caller asks for the first of them. */
 async function* outcomesOf<Row>(
   input: RunInput<Row>,
 ): AsyncGenerator<IndexedOutcome<RowOutcome<Row>>, void> {
@@ -225,12 +225,14 @@ class BulkRun<Row> {
   readonly #client: CallClient;
   readonly #signal: AbortSignal | undefined;
   readonly #engine: RowEngine<TakenRow<Row>>;
+  /** The outcomes that the caller has not taken yet. */
   #waiting: RowOutcome<TakenRow<Row>>[] = [];
   #isOver = false;
+  /** Resolves the promise of `nextOutcome`. */
   #wake = () => {};
   readonly #stop = () => this.#engine.stop();
   /** Resolves to whether each row has its outcome. */
-  #end: Promise<boolean> = Promise.resolve(false);
+  #ended: Promise<boolean> = Promise.resolve(false);
 
   constructor({ operation, source, client, options, headers }: RunInput<Row>) {
     this.#operation = operation;
@@ -261,13 +263,13 @@ class BulkRun<Row> {
     if (this.#signal?.aborted) this.#stop();
     const work: UnderWay = { end: new AbortController(), stop: this.#stop };
     work.end.signal.addEventListener('abort', () => this.#engine.cancel(), { once: true });
-    this.#end = this.#engine.run().finally(() => {
+    this.#ended = this.#engine.run().finally(() => {
       this.#isOver = true;
-      this.#client.track(work, null);
+      this.#client.untrack(work);
       this.#wake();
     });
-    this.#client.track(work, this.#end);
-    this.#end.catch(() => {}); // `complete` throws it, after the outcomes
+    this.#client.track(work, this.#ended);
+    this.#ended.catch(() => {}); // `complete` throws it, after the outcomes
   }
 
   /** Whether no more outcomes come. */
@@ -302,7 +304,7 @@ class BulkRun<Row> {
    * @throws CancelledError if the signal or `close` of the client ended it
    */
   async complete(): Promise<void> {
-    const isComplete = await this.#end.catch((error: unknown) => {
+    const isComplete = await this.#ended.catch((error: unknown) => {
       if (error instanceof NoAnswerError) error.withDetails({ operation: this.#operation });
       throw error;
     });
@@ -313,7 +315,7 @@ class BulkRun<Row> {
   async leave(): Promise<void> {
     this.#stop();
     this.#signal?.removeEventListener('abort', this.#stop);
-    await this.#end.catch(() => {});
+    await this.#ended.catch(() => {});
   }
 
   #cancelled(): CancelledError {
