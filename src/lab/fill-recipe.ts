@@ -175,15 +175,15 @@ function holesIn(json: unknown, path: Path = []): Path[] {
 function filledBy(partial: unknown, picks: Picks | null): unknown {
   let json = structuredClone(partial);
   for (let pick = picks; pick !== null; pick = pick.before)
-    json = withValueAt(pick.path, json, structuredClone(pick.choice.value));
+    json = fillAt(pick.path, json, structuredClone(pick.choice.value));
   return withoutEmptyEntries(json);
 }
 
-/** The JSON with another value there; it is changed in place. */
-function withValueAt([name, ...rest]: Path, json: unknown, value: unknown): unknown {
+/** Fills an open value, in the JSON itself. */
+function fillAt([name, ...rest]: Path, json: unknown, value: unknown): unknown {
   if (name === undefined) return value;
   const members = json as Record<string, unknown>;
-  members[name] = withValueAt(rest, members[name], value);
+  members[name] = fillAt(rest, members[name], value);
   return members;
 }
 

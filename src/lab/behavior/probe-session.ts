@@ -48,6 +48,13 @@ export interface ProbedUser {
   readonly key: string;
 }
 
+/** The answers to a request, and to copies of it. */
+interface CopiedReplies {
+  readonly copies: ConstantReply | null;
+  /** The last answer of a request that was copied. */
+  readonly original: ProbeReply | null;
+}
+
 /** Number of controls at the start, whose texts show what is constant. */
 const firstControls = 4;
 /** Number of requests of `begin`: one more where the clocks differ. */
@@ -89,11 +96,14 @@ export class ProbeSession {
   readonly throttled: ProbeReply[] = [];
   /** Those since the control was answered as at the start for the last time. */
   readonly #instead: ProbeReply[] = [];
+  /** Factor of the pause between two requests. */
   #slowness = 1;
+  /** Waits in all, and those in a row since the control was answered as at the start. */
   #waited = { ownMs: 0, requestedMs: 0, times: 0, inRow: 0 };
   /** Number of requests that may still be sent for each purpose. */
   readonly #left: { work: number; removal: number };
-  #last: { readonly random: string; readonly now: number } | null = null;
+  /** What the last request was signed with, for a copy. */
+  #lastMoment: { readonly random: string; readonly now: number } | null = null;
   /** Correction of our clock for the platform's, in milliseconds. */
   skewMs = 0;
 
@@ -150,12 +160,8 @@ export class ProbeSession {
     return this.#askUntilAlike(() => this.ask(request()));
   }
 
-  /**
-   * The same for copies of requests.
-   *
-   * @returns the answer of the copies, and the last answer of a request that they copy
-   */
-  async copied(request: () => ProbeRequest) {
+  /** The same for copies of requests, each with `random` and `timestamp` of the one before. */
+  async copied(request: () => ProbeRequest): Promise<CopiedReplies> {
     let original: ProbeReply | null = null;
     const copies = await this.#askUntilAlike(async () => {
       for (let tries = 1; ; tries += 1) {
@@ -166,7 +172,7 @@ export class ProbeSession {
         if (this.#waited.times === times || tries === maxTries) return copy;
       }
     });
-    return { copies, original: original as ProbeReply | null };
+    return { copies, original };
   }
 
   async #askUntilAlike(ask: () => Promise<ProbeReply>): Promise<ConstantReply | null> {
@@ -261,6 +267,12 @@ export class ProbeSession {
     this.#slowness = Math.min(slowest, this.#slowness * 2);
   }
 
+  /**
+   * Waits twice as long for each wait in a row, or as long as the platform asks for if that is
+   * longer.
+   *
+   * @throws StoppedAsking where all waits together are too long
+   */
   async #wait(instead: ProbeReply | null, requestedMs = 0): Promise<void> {
     const { pauseMs, signal } = this.#connection;
     const ownMs = pauseMs * backOff.first * 2 ** Math.min(6, this.#waited.inRow);
@@ -350,8 +362,8 @@ export class ProbeSession {
   ): CallClient {
     const { client, signers } = this.#connection;
     const fresh = { random: randomString(), now: Date.now() + this.skewMs };
-    const { random, now } = (isCopy ? this.#last : null) ?? fresh;
-    this.#last = { random, now };
+    const { random, now } = (isCopy ? this.#lastMoment : null) ?? fresh;
+    this.#lastMoment = { random, now };
     return client.withOptions({
       tenantCode: tenantCode ?? client.options.tenantCode,
       appKey: appKey ?? client.options.appKey,

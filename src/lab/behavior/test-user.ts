@@ -38,7 +38,7 @@ const lateFaults: readonly FaultName[] = [
 ];
 
 /** Late faults that one read may have together: if it is carried out, none of them is refused. */
-const together: readonly FaultName[] = lateFaults.filter(
+const jointFaults: readonly FaultName[] = lateFaults.filter(
   (name) => name !== 'wrongSign' && name !== 'futureTimestamp',
 );
 
@@ -69,12 +69,8 @@ export async function studyUser(session: ProbeSession, evidence: Evidence): Prom
 /** Asks for the removal of the key, if it may be with the user, and was not removed. */
 export async function removeKey(session: ProbeSession, evidence: Evidence): Promise<void> {
   const { unionId, key } = session.user;
-  if (
-    unionId === undefined ||
-    isCarriedOut(evidence.removed) ||
-    !mayHaveWritten(session, 'writes key')
-  )
-    return;
+  if (unionId === undefined || isCarriedOut(evidence.removed)) return;
+  if (!mayHaveWritten(session, 'writes key')) return;
   evidence.removed = (await session.remove(keyRemoval(unionId, key))) ?? evidence.removed;
 }
 
@@ -85,7 +81,10 @@ interface DecidedAnswer {
   readonly isCertain: boolean;
 }
 
-/** The requests that name the user, in their order. */
+/**
+ * The requests that name the user, in their order. Each read may use a code up, and codes are few:
+ * so faults share a read where they can.
+ */
 class UserStudy {
   readonly #session: ProbeSession;
   readonly #evidence: Evidence;
@@ -150,7 +149,7 @@ class UserStudy {
         return;
       }
       evidence.refusedCodes.push(answer);
-      this.#codes.shift();
+      this.#dropCode();
     }
   }
 
@@ -189,7 +188,7 @@ class UserStudy {
       const whole = await this.#askUntilDecided(issuedRead(code));
       isCertain &&= whole.isCertain && alikeOf([named.answer, whole.answer]) !== null;
       evidence.areNamesRefused = isCarriedOut(whole.answer);
-      if (!isCarriedOut(whole.answer)) this.#codes.shift();
+      if (!isCarriedOut(whole.answer)) this.#dropCode();
       evidence.uses = { count, refusal: named.answer, isCertain };
       return;
     }
@@ -208,9 +207,7 @@ class UserStudy {
     if (evidence.uses?.refusal == null || evidence.areNamesRefused) return;
     if (this.#reads === 0) evidence.codesRead += 1;
     this.#reads += 1;
-    if (this.#reads < evidence.uses.count) return;
-    this.#codes.shift();
-    this.#reads = 0;
+    if (this.#reads >= evidence.uses.count) this.#dropCode();
   }
 
   /** The code is not valid, or not any more. */
@@ -233,7 +230,7 @@ class UserStudy {
 
   /** Reads once with all faults that may be together; returns those that are left to ask. */
   async #readTogether(late: readonly FaultName[]): Promise<readonly FaultName[]> {
-    const names = late.filter((name) => together.includes(name));
+    const names = late.filter((name) => jointFaults.includes(name));
     const code = this.#codes[0];
     if (names.length === 0 || code === undefined) return late;
     const { answer } = await this.#askUntilDecided(readWithFaults(this.#rightRead(code), names));

@@ -25,7 +25,7 @@ interface Reading {
   readonly text: string;
   readonly isParam: boolean;
   /** The request with another text there; null for none at all. */
-  with(text: string | null): SignableRequest;
+  requestWith(text: string | null): SignableRequest;
 }
 
 /**
@@ -36,7 +36,7 @@ export function* requestSuspects(wrong: ReceivedSignature): Generator<Suspect> {
   const readings = readingsOf(wrong);
   yield* valueSuspects(wrong, readings);
   yield* parameterSuspects(wrong);
-  for (const reading of readings) yield* leftOut(reading);
+  for (const reading of readings) yield* omissions(reading);
   for (const reading of readings) yield* rewritten(reading);
   yield* suspects(
     'address',
@@ -59,7 +59,7 @@ function* valueSuspects(
     const names = new Set(changed.filter(({ isParam }) => isParam).map(({ name }) => name));
     // Where the recipe changes nothing, another recipe says it of all parameters.
     const isOtherRecipe = isPlain && isMistakeOfRecipe(mistake, params);
-    for (const { name, text, isParam, with: requestWith } of changed) {
+    for (const { name, text, isParam, requestWith } of changed) {
       const isSaidByRecipe = isOtherRecipe && isParam && names.size === 1;
       if (!isSaidByRecipe) yield* madeIn(mistake, name, requestWith(mistake.change(text)));
     }
@@ -67,7 +67,7 @@ function* valueSuspects(
       const all = params.map((param) =>
         names.has(param[0]) ? withText(param, mistake.change(param[1])) : param,
       );
-      yield* madeIn(mistake, [...names].join(', '), withParams(request, all));
+      yield* madeIn(mistake, [...names].join(', '), withParamsOnly(request, all));
     }
   }
 }
@@ -89,7 +89,8 @@ function madeIn({ id, advice, how }: TextMistake, name: string, request: Signabl
   return suspects(id, named(advice), [[named(how), { request }]]);
 }
 
-function leftOut({ name, text, isParam, with: requestWith }: Reading): Suspect[] {
+/** A value that was left out of the text to sign, or was empty there. */
+function omissions({ name, text, isParam, requestWith }: Reading): Suspect[] {
   if (!isParam) {
     return suspects('left-out', `Sign ${name}, byte for byte as it is sent.`, [
       [`without ${name}`, { request: requestWith(null) }],
@@ -106,7 +107,7 @@ function leftOut({ name, text, isParam, with: requestWith }: Reading): Suspect[]
 }
 
 /** The query or the form as other programs write the same pairs. */
-function rewritten({ name, text, isParam, with: requestWith }: Reading): Suspect[] {
+function rewritten({ name, text, isParam, requestWith }: Reading): Suspect[] {
   if (isParam) return [];
   const pairs = text.split('&');
   const texts: readonly (readonly [how: string, text: string])[] = [
@@ -131,14 +132,14 @@ function* parameterSuspects({ request, recipe, unsent }: ReceivedSignature): Gen
     yield* suspects(
       'empty-value',
       'The recipe keeps empty values: sign them too, or do not send them.',
-      [['without the parameters that are empty', { request: withParams(request, filled) }]],
+      [['without the parameters that are empty', { request: withParamsOnly(request, filled) }]],
     );
   }
   const query = params.filter((param) => !isInForm(param));
   const form = params.filter(isInForm);
   if (form.length > 0) {
     yield* suspects('place', 'Sign the query parameters and the fields of the form together.', [
-      ['with the parameters of the query alone', { request: withParams(request, query) }],
+      ['with the parameters of the query alone', { request: withParamsOnly(request, query) }],
     ]);
   }
   const members = params.flatMap((param) => {
@@ -168,7 +169,7 @@ function* parameterSuspects({ request, recipe, unsent }: ReceivedSignature): Gen
     'Sign the parameters that are sent, and no others.',
     [['sign', ''] as const, ...unsent].map(([name, value]) => [
       `with ${name}=${value}, which was not sent`,
-      { request: withParams(request, [...params, [name, value]]) },
+      { request: withParamsOnly(request, [...params, [name, value]]) },
     ]),
   );
 }
@@ -193,15 +194,20 @@ function reads(recipe: Recipe, ...sources: readonly Source[]): boolean {
 function readingsOf({ request, recipe }: ReceivedSignature): Reading[] {
   const { params, query = '', body } = request;
   const readings = params.slice(0, maxReadings).map(([name, text]): Reading => {
-    return { name, text, isParam: true, with: (changed) => withValue(request, name, changed) };
+    return {
+      name,
+      text,
+      isParam: true,
+      requestWith: (changed) => withParamValue(request, name, changed),
+    };
   });
   if (recipe !== null && reads(recipe, 'query')) {
     const requestWith = (changed: string | null) => ({ ...request, query: changed ?? '' });
-    readings.push({ name: 'the query', text: query, isParam: false, with: requestWith });
+    readings.push({ name: 'the query', text: query, isParam: false, requestWith });
   }
   if (body !== null && (recipe === null || reads(recipe, 'body'))) {
     const requestWith = (changed: string | null) => ({ ...request, body: changed ?? '' });
-    readings.push({ name: 'the form', text: body, isParam: false, with: requestWith });
+    readings.push({ name: 'the form', text: body, isParam: false, requestWith });
   }
   return readings;
 }
@@ -210,7 +216,11 @@ function readingsOf({ request, recipe }: ReceivedSignature): Reading[] {
  * A request whose parameter has another value, in its query and its form, too. Null leaves the
  * parameter out.
  */
-function withValue(request: SignableRequest, name: string, value: string | null): SignableRequest {
+function withParamValue(
+  request: SignableRequest,
+  name: string,
+  value: string | null,
+): SignableRequest {
   const { params, query, body } = request;
   const isForm = params.some((param) => param[0] === name && isInForm(param));
   const changedParams = params.flatMap((param): Param[] => {
@@ -228,7 +238,8 @@ function withValue(request: SignableRequest, name: string, value: string | null)
   return changed;
 }
 
-function withParams(request: SignableRequest, params: readonly Param[]): SignableRequest {
+/** The request with these parameters alone; its query and form are without the others. */
+function withParamsOnly(request: SignableRequest, params: readonly Param[]): SignableRequest {
   const kept = new Set(params.map(([name]) => name));
   const dropped = request.params.map(([name]) => name).filter((name) => !kept.has(name));
   return { ...withoutParams(request, dropped), params };
