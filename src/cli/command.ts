@@ -40,7 +40,7 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
     /** Whether a request may have been sent. */
     hasSent: false,
     async connect(options: SenderOptions) {
-      const { CallClient } = await import('../client/call/client.js');
+      const { CallClient } = await import('../client/call/call-client.js');
       const client = new CallClient(options);
       context.hasSent = true;
       return client;

@@ -4,7 +4,7 @@ import { InvalidInputError } from '../core/contract/errors.js';
 import type { UserInfo } from '../core/contract/user-info.js';
 import { Secret } from '../core/signing/secret.js';
 import type { Answer, PassbackAnswer, ReadAnswer } from './call/answer.js';
-import { CallClient } from './call/client.js';
+import { CallClient } from './call/call-client.js';
 import type { CallOptions, DerivedOptions, UserInfoClientOptions } from './call/options.js';
 import {
   buildCheckedPassback,

@@ -1,4 +1,4 @@
-import type { CallClient } from '../client/call/client.js';
+import type { CallClient } from '../client/call/call-client.js';
 import { NoAnswerError, RejectedError } from '../client/call/errors.js';
 import type { PlainRequest } from '../client/call/request.js';
 import type { ResultCodeName } from '../core/contract/result-codes.js';

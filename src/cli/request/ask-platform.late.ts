@@ -1,5 +1,5 @@
 // Only commands that ask a platform for its rules load it.
-import type { CallClient } from '../../client/call/client.js';
+import type { CallClient } from '../../client/call/call-client.js';
 import type { OperationName } from '../../core/contract/endpoints.js';
 import { quoteName } from '../../core/contract/errors.js';
 import type { Settings } from '../../core/profiles/settings.js';

@@ -1,4 +1,4 @@
-import type { CallClient } from '../../client/call/client.js';
+import type { CallClient } from '../../client/call/call-client.js';
 import type { ClientHooks } from '../../client/call/hooks.js';
 import type { UserInfoClientOptions } from '../../client/call/options.js';
 import { secretDoubts } from '../../core/contract/doubts.js';

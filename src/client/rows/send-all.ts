@@ -4,7 +4,7 @@ import { checkMembers, mustBeCount, mustBeRate, type Shape } from '../../core/co
 import { leadToCaller } from '../../core/support/errors.js';
 import { withoutUndefined } from '../../core/support/without-undefined.js';
 import type { PassbackAnswer, ReadAnswer } from '../call/answer.js';
-import type { CallClient, UnderWay } from '../call/client.js';
+import type { CallClient, UnderWay } from '../call/call-client.js';
 import { CancelledError, NoAnswerError } from '../call/errors.js';
 import { callHeaders } from '../call/header-values.js';
 import { type CallOptions, callMembers, clientDefaults } from '../call/options.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallClient } from '../../client/call/client.js';
+import type { CallClient } from '../../client/call/call-client.js';
 import { type NoAnswerError, RejectedError } from '../../client/call/errors.js';
 import { isThrottled, parseRetryAfter } from '../../client/call/retry.js';
 import { randomString } from '../../client/call/sender.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallClient } from '../../client/call/client.js';
+import type { CallClient } from '../../client/call/call-client.js';
 import { NoAnswerError, RejectedError } from '../../client/call/errors.js';
 import type { DerivedOptions } from '../../client/call/options.js';
 import { isThrottled } from '../../client/call/retry.js';

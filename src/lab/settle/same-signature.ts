@@ -1,4 +1,4 @@
-import type { CallClient } from '../../client/call/client.js';
+import type { CallClient } from '../../client/call/call-client.js';
 import { signableRequest } from '../../client/call/sign-request.js';
 import type { SignatureName } from '../../core/signing/app-signatures.js';
 import {

@@ -1,4 +1,4 @@
-import type { CallClient } from '../../client/call/client.js';
+import type { CallClient } from '../../client/call/call-client.js';
 import type { OperationName } from '../../core/contract/endpoints.js';
 import type { SignatureName, Signers } from '../../core/signing/app-signatures.js';
 import type { Secret } from '../../core/signing/secret.js';

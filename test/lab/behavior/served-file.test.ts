@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CallClient } from '../../../src/client/call/client.js';
+import { CallClient } from '../../../src/client/call/call-client.js';
 import type { ResultCodeName } from '../../../src/core/contract/result-codes.js';
 import {
   formatPlatform,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { statSync } from 'node:fs';
 import type { Answer } from '../../../client/call/answer.js';
-import type { CallClient } from '../../../client/call/client.js';
+import type { CallClient } from '../../../client/call/call-client.js';
 import { NoAnswerError, RejectedError } from '../../../client/call/errors.js';
 import { type HttpProxy, parseProxy } from '../../../client/call/proxy.js';
 import { buildRead } from '../../../client/call/request.js';
