@@ -3,10 +3,15 @@ import {
   endpoints,
   hasForm,
   type OperationName,
-  type Parameter,
 } from '../core/contract/endpoints.js';
 import { forAppSign, type SignatureName } from '../core/signing/app-signatures.js';
-import { type Param, paramOf, queryOf, type SignableRequest } from '../core/signing/request.js';
+import {
+  type Param,
+  type Place,
+  paramOf,
+  queryOf,
+  type SignableRequest,
+} from '../core/signing/request.js';
 import { commonNames } from './parameter-names.js';
 
 /** Values that encoders write differently. */
@@ -101,11 +106,11 @@ export function contractRequest(
     if (value !== undefined) all.set(name, value);
   const names = parameters.map(({ name }) => name);
   const isUnknown = (name: string) => !names.includes(name);
-  const inPlace = (place: Parameter['in']) =>
+  const inPlace = (place: Place) =>
     parameters.flatMap((parameter) =>
       parameter.in === place && all.has(parameter.name) ? [parameter.name] : [],
     );
-  const paramsOf = (list: readonly string[], place: Parameter['in']) =>
+  const paramsOf = (list: readonly string[], place: Place) =>
     list.map(
       (name): Param =>
         place === 'form' ? [name, all.get(name) ?? '', 'form'] : [name, all.get(name) ?? ''],

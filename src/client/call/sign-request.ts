@@ -1,9 +1,4 @@
-import {
-  type Endpoint,
-  formContentType,
-  hasForm,
-  type Parameter,
-} from '../../core/contract/endpoints.js';
+import { type Endpoint, formContentType, hasForm } from '../../core/contract/endpoints.js';
 import {
   checkParameters,
   checkSignatureLength,
@@ -11,7 +6,7 @@ import {
   type Parameters,
 } from '../../core/contract/parameters.js';
 import { type Digests, type RequestSigners, signBoth } from '../../core/signing/app-signatures.js';
-import type { Param, SignableRequest } from '../../core/signing/request.js';
+import type { Param, Place, SignableRequest } from '../../core/signing/request.js';
 import type { Secret } from '../../core/signing/secret.js';
 import { isPromise } from '../../core/signing/signer.js';
 import { encodeText } from '../../core/support/percent-encoding.js';
@@ -139,7 +134,7 @@ export function signRequest(
  * Encodes the values of the query or of the form, in the order of the endpoint's table; its names
  * need no encoding.
  */
-function encodeIn(part: Parameter['in'], { parameters }: Endpoint, values: Parameters): string {
+function encodeIn(part: Place, { parameters }: Endpoint, values: Parameters): string {
   let text = '';
   for (const parameter of parameters) {
     const value = values.get(parameter.name);

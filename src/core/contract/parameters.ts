@@ -35,13 +35,13 @@ export function collectParameters(
  *
  * @throws InvalidInputError (40002)
  */
-export function checkPlace(endpoint: Endpoint, sentIn: Parameter['in'], name: string): void {
+export function checkPlace(endpoint: Endpoint, place: Parameter['in'], name: string): void {
   const parameter = endpoint.parameters.find((listed) => listed.name === name);
   if (parameter === undefined)
     throw new InvalidInputError(`${endpoint.operation} has no parameter ${quoteName(name)}`, {
       detail: 'unknownParameter',
     });
-  if (parameter.in === sentIn) return;
+  if (parameter.in === place) return;
   const part = parameter.in === 'form' ? 'body' : 'query';
   throw malformed(`parameter ${name} belongs in the ${part}`);
 }

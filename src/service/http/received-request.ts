@@ -1,10 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  type Endpoint,
-  formContentType,
-  hasForm,
-  type Parameter,
-} from '../../core/contract/endpoints.js';
+import { type Endpoint, formContentType, hasForm } from '../../core/contract/endpoints.js';
 import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
 import { maxParameters } from '../../core/contract/limits.js';
 import {
@@ -17,7 +12,7 @@ import {
 } from '../../core/contract/parameters.js';
 import { resultCode } from '../../core/contract/result-codes.js';
 import type { Platform } from '../../core/platform/platform.js';
-import type { Param, SignableRequest } from '../../core/signing/request.js';
+import type { Param, Place, SignableRequest } from '../../core/signing/request.js';
 import { countPairs, type DecodedPair, decodePairs } from '../../core/support/percent-encoding.js';
 import type { CheckedSettings } from '../settings.js';
 import type { HttpExchange } from './exchange.js';
@@ -106,7 +101,7 @@ export class ParsedRequest {
   /** The first of each name counts; a second one is refused. */
   #parametersOfTable(): Parameters {
     const parameters = new Map<string, string>();
-    const add = (place: Parameter['in'], pairs: readonly DecodedPair[]) => {
+    const add = (place: Place, pairs: readonly DecodedPair[]) => {
       for (const [name, value] of pairs) {
         if (name === null || parameters.has(name)) continue;
         if (placeOf(this.#endpoint, name) !== place) continue;
@@ -137,7 +132,7 @@ export class ParsedRequest {
    * @throws InvalidInputError for a parameter of the other place, and for an unknown one unless the
    * platform ignores it
    */
-  #checkPlaces(place: Parameter['in'], params: readonly Param[]): void {
+  #checkPlaces(place: Place, params: readonly Param[]): void {
     const ignoresUnknown = this.#settings.platform.unknown_parameters === 'ignore';
     for (const [name] of params) {
       if (ignoresUnknown && placeOf(this.#endpoint, name) === undefined) continue;
@@ -194,7 +189,7 @@ function parseContentType(text: string): { readonly type: string; readonly chars
   return { type, charset };
 }
 
-function placeOf(endpoint: Endpoint, name: string): Parameter['in'] | undefined {
+function placeOf(endpoint: Endpoint, name: string): Place | undefined {
   return endpoint.parameters.find((parameter) => parameter.name === name)?.in;
 }
 
