@@ -34,12 +34,13 @@ export class RequestTexts {
   /** The parameters that an arrangement chooses, in its order. */
   readonly chosen = memoize(({ rule }: Arrangement): readonly SignedParam[] => {
     const params: ParamsRule = { ...recipeDefaults.params, ...rule };
-    const added = Object.entries(params.add).map(
-      ([name, value]): SignedParam => [name, this.entry(value)],
-    );
+    const added = Object.entries(params.add).map(([name, text]) => ({
+      name,
+      value: this.entry(text),
+    }));
     const kept = compileSelection(params)(
       this.request.params,
-      added.filter(([, value]) => params.empty === 'keep' || value !== ''),
+      added.filter(({ value }) => params.empty === 'keep' || value !== ''),
     );
     return compileOrder(params.order)(kept);
   });
@@ -47,7 +48,7 @@ export class RequestTexts {
   /** Names and values in an encoding. */
   encoded(params: readonly SignedParam[], encoding: Encoding): readonly WrittenPair[] {
     const write = encoders[encoding.rule.encode];
-    return params.map(([name, value]) => [write(name), write(value)]);
+    return params.map(({ name, value }) => [write(name), write(value)]);
   }
 }
 

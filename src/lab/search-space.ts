@@ -127,7 +127,8 @@ function encodedParams(signature: SignatureName, texts: RequestTexts): EncodedPa
   for (const arrangement of arrangementsFor(signature)) {
     const chosen = texts.chosen(arrangement);
     if (chosen.length === 0) continue;
-    const key = `${arrangement.hasSecret}\0${arrangement.isList}\0${chosen.map(([name, value]) => `${name}=${value}`).join('\0')}`;
+    const pairs = chosen.map(({ name, value }) => `${name}=${value}`);
+    const key = [arrangement.hasSecret, arrangement.isList, ...pairs].join('\0');
     const sameParams = lists.get(key);
     if (sameParams !== undefined) sameParams.arrangements.push(arrangement);
     else lists.set(key, { arrangements: [arrangement], first: arrangement });

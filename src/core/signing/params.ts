@@ -1,10 +1,15 @@
 import { encoders, folds } from './encodings.js';
 import { fieldPath, type ParamsRule, RecipeError } from './recipe.js';
-import { isInForm, type Param, type Place, withName } from './request.js';
+import { isInForm, type Param } from './request.js';
 import { parseTemplate, type Renderer, type Template } from './template.js';
 
-/** A parameter that is signed; `shown` is a value of the rule's own as it may be shown. */
-export type SignedParam = readonly [name: string, value: string, place?: Place, shown?: string];
+/** A parameter that is signed. */
+export interface SignedParam {
+  readonly name: string;
+  readonly value: string;
+  /** A value of the rule's own as it may be shown. A value of the request is shown as it is. */
+  readonly shown?: string;
+}
 
 /** A parameter of the rule's own. */
 export interface AddedParam {
@@ -36,7 +41,7 @@ export function compileParams(
   const select = compileSelection(rule);
   const order = compileOrder(rule.order);
   const change = { apply: writeText, local: true };
-  const writtenValue = ([, value, , shown]: SignedParam, renderer: Renderer) => {
+  const writtenValue = ({ value, shown }: SignedParam, renderer: Renderer) => {
     if (shown === undefined) return renderer.value(value, writeText);
     return renderer.change(shown, change);
   };
@@ -49,7 +54,7 @@ export function compileParams(
       let separator = '';
       for (const param of params) {
         text += separator;
-        if (names) text += renderer.showable(writeText(param[0]) + kvSep);
+        if (names) text += renderer.showable(writeText(param.name) + kvSep);
         text += writtenValue(param, renderer);
         separator = renderer.showable(pairSep);
       }
@@ -86,28 +91,28 @@ export function compileAdded({ add }: ParamsRule, field = 'params'): AddedParam[
 
 type Compare = (a: SignedParam, b: SignedParam) => number;
 
-/** Sorts entries into the recipe's order, in place. */
+/** Sorts parameters into the recipe's order, in place. */
 export function compileOrder(
   order: ParamsRule['order'],
-): <T extends SignedParam>(entries: T[]) => T[] {
-  if (order === 'sent') return (entries) => entries;
+): (params: SignedParam[]) => readonly SignedParam[] {
+  if (order === 'sent') return (params) => params;
   const compare = compileCompare(order);
   // Reversing first also reverses the parameters that share a name.
-  if (order === 'name-desc') return (entries) => entries.reverse().sort(compare);
-  return (entries) => entries.sort(compare);
+  if (order === 'name-desc') return (params) => params.reverse().sort(compare);
+  return (params) => params.sort(compare);
 }
 
 function compileCompare(order: Exclude<ParamsRule['order'], 'sent'>): Compare {
   switch (order) {
     case 'name':
-      return (a, b) => compareTexts(a[0], b[0]);
+      return (a, b) => compareTexts(a.name, b.name);
     case 'name-desc':
-      return (a, b) => compareTexts(b[0], a[0]);
+      return (a, b) => compareTexts(b.name, a.name);
     case 'value':
-      return (a, b) => compareTexts(a[1], b[1]);
+      return (a, b) => compareTexts(a.value, b.value);
     default: {
       const rank = new Map(order.map((name, index) => [name, index]));
-      return (a, b) => (rank.get(a[0]) ?? 0) - (rank.get(b[0]) ?? 0);
+      return (a, b) => (rank.get(a.name) ?? 0) - (rank.get(b.name) ?? 0);
     }
   }
 }
@@ -125,36 +130,43 @@ function compareTexts(a: string, b: string): number {
  */
 export function compileSelection(
   rule: ParamsRule,
-): <T extends SignedParam>(params: readonly Param[], added: readonly T[]) => (Param | T)[] {
+): (params: readonly Param[], added: readonly SignedParam[]) => SignedParam[] {
   const isUpper = rule.nameCase === 'upper';
   const takesPart = compileFilter(rule);
-  const fromPlace = selectionByPlace[rule.from];
-  return (all, added) => {
-    let params = fromPlace(all);
-    if (isUpper) params = params.map((param) => withName(param, folds.upper(param[0])));
-    const selected = params.filter(takesPart);
-    if (added.length === 0) return selected;
-    return [...selected, ...added];
+  const selectSource = selectionBySource[rule.from];
+  return (params, added) => {
+    const selected: SignedParam[] = [];
+    for (const sent of selectSource(params)) {
+      const param = { name: isUpper ? folds.upper(sent[0]) : sent[0], value: sent[1] };
+      if (takesPart(param)) selected.push(param);
+    }
+    if (added.length > 0) selected.push(...added);
+    return selected;
   };
 }
 
-type SelectPlace = (params: readonly Param[]) => readonly Param[];
+type SelectSource = (params: readonly Param[]) => readonly Param[];
 
-const selectForm: SelectPlace = (params) => params.filter(isInForm);
-const selectQuery: SelectPlace = (params) => params.filter((param) => !isInForm(param));
+const selectForm: SelectSource = (params) => params.filter(isInForm);
+const selectQuery: SelectSource = (params) => params.filter((param) => !isInForm(param));
 
-const selectionByPlace: Readonly<Record<ParamsRule['from'], SelectPlace>> = {
+const selectionBySource: Readonly<Record<ParamsRule['from'], SelectSource>> = {
   both: (params) => params,
   query: selectQuery,
   form: selectForm,
   'form-or-query': (params) => (params.some(isInForm) ? selectForm(params) : params),
 };
 
-function compileFilter({ exclude, include, order, empty }: ParamsRule): (param: Param) => boolean {
+function compileFilter({
+  exclude,
+  include,
+  order,
+  empty,
+}: ParamsRule): (param: SignedParam) => boolean {
   const excluded = new Set(exclude);
   const included = include === null ? null : new Set(include);
   const fixed = Array.isArray(order) ? new Set(order) : null;
-  return ([name, value]) =>
+  return ({ name, value }) =>
     (empty === 'keep' || value !== '') &&
     !excluded.has(name) &&
     (included === null || included.has(name)) &&

@@ -109,8 +109,8 @@ function textsOf(
     for (const { name, value } of params.added) {
       const plain = plainText(value);
       if (recipe.params.empty === 'drop' && plain === '') continue;
-      if (isMasked) signed.push([name, plain, 'query', text(value)]);
-      else signed.push([name, plain]);
+      if (isMasked) signed.push({ name, value: plain, shown: text(value) });
+      else signed.push({ name, value: plain });
     }
     return signed;
   }

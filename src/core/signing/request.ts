@@ -17,11 +17,6 @@ export function withText(param: Param, value: string): Param {
   return [param[0], value, param[2] ?? 'query'];
 }
 
-/** The parameter by another name, in the same place. */
-export function withName(param: Param, name: string): Param {
-  return [name, param[1], param[2] ?? 'query'];
-}
-
 /**
  * A request as a recipe sees it.
  *

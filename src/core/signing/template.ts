@@ -85,9 +85,8 @@ function parseToken(text: string, field: string): ParsedToken {
 }
 
 function makeToken(stem: string, suffixes: readonly string[], field: string): ParsedToken {
-  const [, prefix, name = ''] = /^(\w+):(.+)$/s.exec(stem) ?? [];
-  const paramSource = prefix === 'param' ? prefix : undefined;
-  const source = plainSources.find((plainSource) => plainSource === stem) ?? paramSource;
+  const param = /^param:(.+)$/s.exec(stem)?.[1];
+  const source = param === undefined ? plainSources.find((plain) => plain === stem) : 'param';
   if (source === undefined) {
     const tokens = (Object.keys(tokenTexts) as Source[]).map(tokenForm).join(' ');
     throw new RecipeError(
@@ -98,7 +97,7 @@ function makeToken(stem: string, suffixes: readonly string[], field: string): Pa
   }
   checkLimit(suffixes.length, 'modifiers', field, `modifiers of $${stem}`);
   const changes = suffixes.map((suffix) => parseModifier(suffix, stem, field));
-  return { source, name, modifiers: suffixes, changes };
+  return { source, name: param ?? '', modifiers: suffixes, changes };
 }
 
 function parseModifier(name: string, stem: string, field: string): Modifier {

@@ -299,9 +299,9 @@ function blockVariants(recipe: Recipe, { params }: SignableRequest): Suspect[] {
   const { select, added } = compileParams(recipe.params);
   const signed = select(
     params,
-    added.map(({ name }) => [name, ''] as const),
+    added.map(({ name }) => ({ name, value: '' })),
   );
-  const names = [...new Set(signed.map(([name]) => name))].slice(0, maxEntries);
+  const names = [...new Set(signed.map(({ name }) => name))].slice(0, maxEntries);
   const swapped = swapsOf(names).map(
     ({ first, second, swapped: order }): Variant => [
       `with the parameters ${first} and ${second} swapped`,

@@ -65,14 +65,14 @@ export function writtenOtherwise(recipe: Recipe): SuspectRow[] {
   const encode = encoders[params.encode];
   const namesBy = (separator: string) =>
     signerWriting(recipe, (signed, renderer) =>
-      renderer.showable(signed.map(([name]) => encode(name)).join(separator)),
+      renderer.showable(signed.map(({ name }) => encode(name)).join(separator)),
     );
   const trailing = signerWriting(
     recipe,
     (signed, renderer) => write(signed, renderer) + renderer.showable(params.pairSep),
   );
   const byLowerName = signerWriting(recipe, (signed, renderer) => {
-    const named = signed.map((param) => ({ lowerName: param[0].toLowerCase(), param }));
+    const named = signed.map((param) => ({ lowerName: param.name.toLowerCase(), param }));
     const sorted = named.toSorted((a, b) => byCodeUnit(a.lowerName, b.lowerName));
     return write(
       sorted.map(({ param }) => param),
