@@ -78,7 +78,9 @@ export class LineSet {
   *[Symbol.iterator](): Generator<number> {
     for (const number of this.#pages.keys()) {
       const start = number * pageLines;
-      for (let line = start; line < start + pageLines; line += 1) if (this.has(line)) yield line;
+      for (let index = 0; index < pageLines; index += 1) {
+        if (this.has(start + index)) yield start + index;
+      }
     }
   }
 
