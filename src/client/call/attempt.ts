@@ -255,7 +255,7 @@ export class Attempt implements DispatchHandler {
     const { hide } = this.#requestHeaders;
     const attempt = this.#options.number;
     const parsed = parseAnswer(answer, { request, attempt, sender, hide });
-    const outcome = this.#withDetails(parsed, retryAfterMs);
+    const outcome = this.#setDetails(parsed, retryAfterMs);
     sender.hooks.emit('onResponse', () => ({
       ...this.#event(request),
       ...showAnswer(answer, outcome, hide),
@@ -271,14 +271,14 @@ export class Attempt implements DispatchHandler {
       return;
     }
     this.#reportNoAnswer(error.reason, error);
-    const outcome = this.#withDetails(error);
+    const outcome = this.#setDetails(error);
     this.#options.done({ outcome, retryAfterMs: undefined, isOutdated: false });
   }
 
   /** Sets the details of an error. */
-  #withDetails<Outcome extends AttemptOutcome>(outcome: Outcome, retryAfterMs?: number): Outcome {
+  #setDetails<Outcome extends AttemptOutcome>(outcome: Outcome, retryAfterMs?: number): Outcome {
     if (isSuccess(outcome)) return outcome;
-    outcome.withDetails({
+    outcome.setDetails({
       operation: this.#endpoint.operation,
       attempts: this.#options.number,
       requestId: this.requestId,

@@ -76,7 +76,7 @@ export class CallClient extends Sender implements AsyncDisposable {
       );
     } catch (error) {
       if (error instanceof NoAnswerError)
-        error.withDetails({ operation: request.endpoint.operation });
+        error.setDetails({ operation: request.endpoint.operation });
       throw error;
     }
   }

@@ -202,7 +202,7 @@ class PendingCall {
   #failure(error: CancelledError | NoAnswerError): CancelledError | NoAnswerError {
     const { endpoint } = this.#request;
     if (error instanceof NoAnswerError) judge(error, endpoint, this.#mayHaveActed);
-    return error.withDetails({
+    return error.setDetails({
       operation: endpoint.operation,
       attempts: this.#attempts,
       requestId: this.#requestId,

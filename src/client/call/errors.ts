@@ -83,12 +83,12 @@ export abstract class CallError extends UserInfoError {
   declare readonly doubt: string | undefined;
 
   /** @internal Sets the details of the call. */
-  withDetails(details: Partial<CallDetails>): this {
+  setDetails(details: Partial<CallDetails>): this {
     return Object.assign<this, Partial<CallDetails>>(this, details);
   }
 
   /** @internal Says before the hint that the call may have been carried out. */
-  inDoubt(doubt: string): void {
+  addDoubt(doubt: string): void {
     const sentences = [doubt];
     if (this.hint !== undefined) sentences.push(this.hint);
     Object.assign(this, { hint: sentences.join(' ') });
@@ -158,14 +158,14 @@ export class NoAnswerError extends CallError {
     addHidden(this, { headers, body, answer });
     const { operation = 'read', attempts = 1, requestId, retryAfterMs } = options;
     const { retryable = !options.received || endpointNamed[operation].repeatable } = options;
-    this.withDetails({ operation, attempts, requestId, retryAfterMs, retryable });
+    this.setDetails({ operation, attempts, requestId, retryAfterMs, retryable });
   }
 
   /** @internal */
-  override inDoubt(doubt: string): void {
+  override addDoubt(doubt: string): void {
     // The hint of an attempt that did not arrive says what the call cannot say any more.
     if (!this.received) Object.assign(this, { received: true, hint: 'Try again.' });
-    super.inDoubt(doubt);
+    super.addDoubt(doubt);
   }
 }
 
@@ -269,8 +269,8 @@ export class RejectedError extends CallError {
     const { repeatable, doubt } = endpointNamed[operation];
     const { retryable = mayRepeat(entry, repeatable) } = rejection;
     const { attempts, requestId } = answer;
-    this.withDetails({ operation, retryable, attempts, requestId, retryAfterMs });
-    if (entry?.retry === 'repeatable') this.inDoubt(doubt);
+    this.setDetails({ operation, retryable, attempts, requestId, retryAfterMs });
+    if (entry?.retry === 'repeatable') this.addDoubt(doubt);
   }
 }
 

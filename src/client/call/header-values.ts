@@ -64,16 +64,16 @@ function fetchHeader(
   provide: HeaderProvider,
   isRefused: boolean,
 ): string | Promise<string> {
-  const what = `the function of the header ${name.toLowerCase()}`;
+  const functionName = `the function of the header ${name.toLowerCase()}`;
   const parse = (value: unknown) => {
     try {
       return headerText(name, value);
     } catch (cause) {
       const hint = 'Its error is the cause; try again when it returns the value.';
-      throw notProvided(what, 'returned no value of a header', hint, cause);
+      throw notProvided(functionName, 'returned no value of a header', hint, cause);
     }
   };
-  return fetchFrom(what, () => provide(isRefused), parse);
+  return fetchFrom(functionName, () => provide(isRefused), parse);
 }
 
 /**

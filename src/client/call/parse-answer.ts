@@ -50,7 +50,7 @@ function notEnvelope(
     ...wireAnswer,
     reason: 'not-envelope',
     received: true,
-    hint: notEnvelopeHint(wireAnswer, parsed.members, request),
+    hint: notEnvelopeHint(wireAnswer, request, parsed.members),
   });
 }
 
@@ -151,8 +151,8 @@ function namesUser({ union_id }: Readonly<Record<string, unknown>>): boolean {
 /** Explains what an answer that is not an envelope means for its request, and the next step. */
 function notEnvelopeHint(
   { httpStatus, headers, body }: WireAnswer,
-  members: Readonly<Record<string, unknown>> = {},
   { endpoint }: SignedRequest,
+  members: Readonly<Record<string, unknown>> = {},
 ): string {
   const { data } = members;
   if (namesUser(isObject(data) ? data : members)) return otherSuccessHint;

@@ -21,7 +21,7 @@ export interface ValueSource<T> {
    */
   readonly fetch: (isRefused: boolean) => T | PromiseLike<T>;
   /** The name of the function in errors. */
-  readonly what: string;
+  readonly functionName: string;
   /** Age from which a value is renewed while requests still use it. */
   readonly freshMs: number;
   /** Age from which requests wait for the next value. */
@@ -84,7 +84,7 @@ export class RenewedValue<T> {
     if (isPromise(value)) {
       value.then(undefined, () => {});
       throw new InvalidInputError(
-        `${this.#source.what} returns a promise: a request is not signed by it alone`,
+        `${this.#source.functionName} returns a promise: a request is not signed by it alone`,
         { hint: 'Make a call first, or use a function that returns the value itself.' },
       );
     }
@@ -107,7 +107,7 @@ export class RenewedValue<T> {
   }
 
   async #renew(
-    { fetch, what, freshMs, limitMs, warn }: ValueSource<T>,
+    { fetch, functionName, freshMs, limitMs, warn }: ValueSource<T>,
     isNeeded: boolean,
   ): Promise<void> {
     this.#fetches += 1;
@@ -122,7 +122,7 @@ export class RenewedValue<T> {
     };
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(didNotReturn(what, limitMs)), limitMs).unref();
+      timer = setTimeout(() => reject(didNotReturn(functionName, limitMs)), limitMs).unref();
     });
     try {
       // A value that comes too late is used by later requests.
@@ -164,13 +164,13 @@ export class RenewedValue<T> {
  * @throws NoAnswerError with the reason `secret` if it fails; what `parse` throws
  */
 export function fetchFrom<T>(
-  what: string,
+  functionName: string,
   provide: () => unknown,
   parse: (value: unknown) => T,
 ): T | Promise<T> {
   const failed = (cause: unknown): never => {
     const hint = 'Its error is the cause; try again when it returns the value.';
-    throw notProvided(what, 'failed', hint, cause);
+    throw notProvided(functionName, 'failed', hint, cause);
   };
   let value: unknown;
   try {
@@ -182,22 +182,25 @@ export function fetchFrom<T>(
 }
 
 /** The error of a function that took too long. */
-export function didNotReturn(what: string, limitMs: number): NoAnswerError {
+export function didNotReturn(functionName: string, limitMs: number): NoAnswerError {
   return notProvided(
-    what,
+    functionName,
     `did not return within ${Math.ceil(limitMs)} ms`,
     'Try again; give the function a shorter time-out of its own, which says what it waits for.',
   );
 }
 
-/** No request can be signed or sent. Nothing was sent, unless by earlier attempts of the call. */
+/**
+ * A function of the caller did not provide a value: no request can be signed or sent. Nothing was
+ * sent, unless by earlier attempts of the call. `fault` says what the function did.
+ */
 export function notProvided(
-  what: string,
-  did: string,
+  functionName: string,
+  fault: string,
   hint: string,
   cause?: unknown,
 ): NoAnswerError {
-  return new NoAnswerError(`${what} ${did}`, {
+  return new NoAnswerError(`${functionName} ${fault}`, {
     reason: 'secret',
     received: false,
     attempts: 0,

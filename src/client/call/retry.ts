@@ -93,12 +93,12 @@ export function judge(
 ): 'failed' | 'unknown' {
   if (!mayHaveActed(failure)) {
     if (!actedBefore) return 'failed';
-    failure.inDoubt(earlierDoubt);
+    failure.addDoubt(earlierDoubt);
     return 'unknown';
   }
   if (failure instanceof RejectedError) {
     if (!isFaultOfService(failure)) return 'failed';
-    failure.inDoubt(doubt);
+    failure.addDoubt(doubt);
   }
   return 'unknown';
 }

@@ -200,9 +200,9 @@ export class Sender {
     return { fixed: headers };
   }
 
-  #functionSource<T>(what: string, fetch: ValueSource<T>['fetch']): ValueSource<T> {
+  #functionSource<T>(functionName: string, fetch: ValueSource<T>['fetch']): ValueSource<T> {
     return {
-      what,
+      functionName,
       fetch,
       limitMs: this.options.timeoutMs ?? clientDefaults.timeoutMs,
       warn: (message) => this.hooks.warn('UserInfoSecretWarning', message),

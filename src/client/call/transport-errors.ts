@@ -122,7 +122,7 @@ const failures: readonly (Failure & { readonly codes: RegExp })[] = [
 
 /** The request that failed, and how far it got. */
 interface FailedRequest {
-  /** Whether the sockets are our own: an error without a code is then none of a socket. */
+  /** Whether the sockets are the client's own, not those of a dispatcher of the caller. */
   readonly isOwn?: boolean;
   /**
    * Whether it may be that the service closes connections because they show no client certificate.
@@ -167,7 +167,10 @@ function codeOf({ name, code }: NodeJS.ErrnoException): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Whether an error without a code, of our own sockets, is none of a socket. */
+/**
+ * Whether an error without a code, of the client's own sockets, comes from the runtime: that of a
+ * socket names its system call.
+ */
 function isOfRuntime({ syscall, name }: NodeJS.ErrnoException): boolean {
   return syscall === undefined && name !== 'AbortError';
 }

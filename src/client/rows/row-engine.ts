@@ -156,7 +156,7 @@ export class RowEngine<Row extends SourceRow> {
       this.#inFlight -= 1;
     }
     this.stop();
-    this.resume();
+    this.resume(); // `stop` does so only the first time
   }
 
   /** Whether the service may have acted on a row that has no outcome yet. */
@@ -196,6 +196,7 @@ export class RowEngine<Row extends SourceRow> {
   /** Times out the attempts that have taken too long: one timer serves all rows. */
   #expire(now: number): void {
     const { timeoutMs } = this.#options;
+    // A time-out may settle its row, which changes the open rows.
     const late = this.#queue.openRows.filter(
       ({ pending, startedAt }) => pending && now - startedAt >= timeoutMs,
     );

@@ -48,7 +48,9 @@ function rowsOf<Row>(
     async next() {
       const { done, value: row } = await source.next();
       if (done) return { done, value: undefined };
-      return { value: [{ row, index: index++, size: 0, prepared: preparedOrFault(row, prepare) }] };
+      const prepared = preparedOrFault(row, prepare);
+      // The size is not known: only the number of rows limits how many are read ahead.
+      return { value: [{ row, index: index++, size: 0, prepared }] };
     },
     async return() {
       await source.return?.();
@@ -147,6 +149,7 @@ const prepareRow: Readonly<Record<OperationName, (row: unknown) => PreparedRow>>
   },
 };
 
+/** A run takes as long as its rows: of the options of a call it has all but `timeoutMs`. */
 const { timeoutMs: _, ...memberChecks } = callMembers.members;
 
 const bulkMembers: Shape<BulkRunOptions> = {
@@ -305,7 +308,7 @@ class BulkRun<Row> {
    */
   async complete(): Promise<void> {
     const isComplete = await this.#ended.catch((error: unknown) => {
-      if (error instanceof NoAnswerError) error.withDetails({ operation: this.#operation });
+      if (error instanceof NoAnswerError) error.setDetails({ operation: this.#operation });
       throw error;
     });
     if (!isComplete) throw this.#cancelled();
@@ -326,7 +329,7 @@ class BulkRun<Row> {
     const isAborted = this.#signal?.aborted === true;
     const reason = isAborted ? this.#signal?.reason : new Error('the client was closed');
     const { repeatable } = endpointNamed[this.#operation];
-    return new CancelledError(reason, isInDoubt, hint).withDetails({
+    return new CancelledError(reason, isInDoubt, hint).setDetails({
       operation: this.#operation,
       attempts: openRequests,
       retryable: !isInDoubt || repeatable,
