@@ -130,23 +130,27 @@ export function* search(
   const chains = space.chains.filter(({ last }) => reader.canBe(last));
   let tried = 0;
   let nextPause = betweenPauses;
+  const hitAmong = (layouts: readonly PlacedLayout[], block: BlockText, chain: CompiledChain) => {
+    for (const layout of layouts) {
+      if (!hasSecret(block, layout, chain)) continue;
+      const text = layout.before + block.text + layout.after;
+      const digest = chain.digest(text);
+      tried += 1;
+      if (reader.isWrittenIn(digest)) return { text, chain, digest };
+    }
+    return null;
+  };
   for (let low = 0, high = firstBits; high <= lastBits; low = high, high += bandBits) {
     for (const chain of chains) {
       if (chain.bits > high) break;
-      for (const written of space.written) {
-        for (const block of written.texts) {
-          const rest = high - chain.bits - block.bits;
-          if (rest < 0) break;
-          for (const layouts of written.layouts) {
-            const end = countWithin(layouts, rest);
-            for (let index = countWithin(layouts, rest - (high - low)); index < end; index++) {
-              const layout = layouts[index];
-              if (layout === undefined || !hasSecret(block, layout, chain)) continue;
-              const text = layout.before + block.text + layout.after;
-              const digest = chain.digest(text);
-              tried += 1;
-              if (reader.isWrittenIn(digest)) return { hit: { text, chain, digest }, tried };
-            }
+      for (const { texts, layouts } of space.written) {
+        for (const block of texts) {
+          const mostBits = high - chain.bits - block.bits;
+          if (mostBits < 0) break;
+          const leastBits = mostBits - (high - low);
+          for (const sorted of layouts) {
+            const hit = hitAmong(withinBand(sorted, leastBits, mostBits), block, chain);
+            if (hit !== null) return { hit, tried };
           }
           if (tried < nextPause) continue;
           nextPause = tried + betweenPauses;
@@ -157,6 +161,15 @@ export function* search(
     }
   }
   return { hit: null, tried };
+}
+
+/** The layouts with more bits than the least, and at most the most, of a list sorted by them. */
+function withinBand(
+  sorted: readonly PlacedLayout[],
+  leastBits: number,
+  mostBits: number,
+): readonly PlacedLayout[] {
+  return sorted.slice(countWithin(sorted, leastBits), countWithin(sorted, mostBits));
 }
 
 function hasSecret(block: BlockText, layout: PlacedLayout, chain: CompiledChain): boolean {
