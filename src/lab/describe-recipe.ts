@@ -10,7 +10,10 @@ import {
 } from '../core/signing/template.js';
 import { orderWords } from './verify/recipe-suspects.js';
 
-/** A recipe in words, on one line: `MD5 of parameters + "&key=" + secret; parameters: k=v joined by "&", …`. */
+/**
+ * A recipe in words, on one line:
+ * `MD5 of parameters + "&key=" + secret; parameters: k=v joined by "&", …`.
+ */
 export function describeRecipe({ params, message, join, steps, output, key }: Recipe): string {
   // In hex, because the words of `output` follow.
   const compiled = compileSteps(steps, 'hex');
@@ -19,11 +22,10 @@ export function describeRecipe({ params, message, join, steps, output, key }: Re
   );
   const isKeyed = compiled.some((step) => step.kind === 'digest' && step.hmac);
   const keyText = describeKey(key);
-  return [
-    describeSteps(compiled, describeEntries(message, join)) + outputWords[output],
-    ...(isKeyed && keyText !== 'secret' ? [`key: ${keyText}`] : []),
-    ...(usesBlock ? [`parameters: ${describeParams(params)}`] : []),
-  ].join('; ');
+  const clauses = [describeSteps(compiled, describeEntries(message, join)) + outputWords[output]];
+  if (isKeyed && keyText !== 'secret') clauses.push(`key: ${keyText}`);
+  if (usesBlock) clauses.push(`parameters: ${describeParams(params)}`);
+  return clauses.join('; ');
 }
 
 function describeKey({ tokens, decode }: Recipe['key']): string {
@@ -58,10 +60,14 @@ function describeTemplate(template: Template): string {
   return parts.join(' + ') || quote('');
 }
 
-function describeToken({ source, name, modifiers }: Token): string {
-  const plain =
-    source === 'params' ? 'parameters' : source === 'param' ? name : `${source} ${name}`.trimEnd();
-  return modifiers.reduce((text, modifier) => `${modifier}(${text})`, plain);
+function describeToken(token: Token): string {
+  return token.modifiers.reduce((text, modifier) => `${modifier}(${text})`, describeSource(token));
+}
+
+function describeSource({ source, name }: Token): string {
+  if (source === 'params') return 'parameters';
+  if (source === 'param') return name;
+  return `${source} ${name}`.trimEnd();
 }
 
 function describeSteps(steps: readonly Step[], message: string): string {
@@ -86,21 +92,20 @@ function digestWords({ algorithm, hmac, format }: DigestStep): string {
 }
 
 function describeParams(params: ParamsRule): string {
-  const { exclude, include, order, encode, nameCase, add } = params;
-  return [
-    describeShape(params),
-    ...(params.from === 'both' ? [] : [placeWords[params.from]]),
-    typeof order === 'string' ? orderWords[order] : `in the order ${order.join(', ')}`,
-    ...(include === null ? [] : [`only ${include.join(', ')}`]),
-    ...(exclude.length === 0 ? [] : [`without ${exclude.join(', ')}`]),
-    ...(params.empty === 'drop' ? ['empty values left out'] : []),
-    ...Object.entries(add).map(([name, value]) => {
-      const what = value === '$secret' ? 'the secret' : describeEntries([value]);
-      return `${what} among them as ${quote(name)}`;
-    }),
-    ...(encode === 'none' ? [] : [`${encode}-encoded`]),
-    ...(nameCase === 'none' ? [] : [`names in ${nameCase} case`]),
-  ].join(', ');
+  const { from, exclude, include, order, empty, encode, nameCase, add } = params;
+  const words = [describeShape(params)];
+  if (from !== 'both') words.push(placeWords[from]);
+  words.push(typeof order === 'string' ? orderWords[order] : `in the order ${order.join(', ')}`);
+  if (include !== null) words.push(`only ${include.join(', ')}`);
+  if (exclude.length > 0) words.push(`without ${exclude.join(', ')}`);
+  if (empty === 'drop') words.push('empty values left out');
+  for (const [name, value] of Object.entries(add)) {
+    const what = value === '$secret' ? 'the secret' : describeEntries([value]);
+    words.push(`${what} among them as ${quote(name)}`);
+  }
+  if (encode !== 'none') words.push(`${encode}-encoded`);
+  if (nameCase !== 'none') words.push(`names in ${nameCase} case`);
+  return words.join(', ');
 }
 
 export const placeWords: Readonly<Record<Exclude<ParamsRule['from'], 'both'>, string>> = {

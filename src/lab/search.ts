@@ -92,7 +92,7 @@ export function writtenAs(digest: string, { output, slice }: WrittenDigest): str
   return slice === null ? text : text.slice(...slice);
 }
 
-export const hexLengths = Object.fromEntries(
+const hexLengths = Object.fromEntries(
   algorithms.map((algorithm) => [algorithm, writtenLength(algorithm, 'hex')]),
 ) as Readonly<Record<Algorithm, number>>;
 

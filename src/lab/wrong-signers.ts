@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { signLength } from '../core/contract/limits.js';
 import type { Signer } from '../core/signing/signer.js';
 
 /** A signer whose signatures have the right length, and a wrong first character. */
@@ -16,12 +17,12 @@ export function spoiled(signer: Signer): Signer {
 const randomSignature = () => ({
   params: '',
   message: '',
-  digest: randomBytes(16).toString('hex'),
+  digest: randomBytes(signLength / 2).toString('hex'),
 });
 
 /** A signer whose signatures no rule gives: each is drawn at random. */
 export const randomSigner: Signer = {
-  digestLength: 32,
+  digestLength: signLength,
   sign: randomSignature,
   explain: () => ({ ...randomSignature(), missing: [] }),
 };

@@ -25,7 +25,9 @@ export interface CapturedRequest {
 export interface Sample extends SignableRequest {
   /** The headers of the request, which are never signed. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The value of `sign`, which is not among `params`; null for none, which only `explain` accepts. */
+  /**
+   * The value of `sign`, which is not among `params`; null for none, which only `explain` accepts.
+   */
   readonly signature: string | null;
   /** The secret in the sample; null where it comes from elsewhere. */
   readonly secret: Secret | null;

@@ -17,7 +17,9 @@ export interface HarmlessRequest {
 /** A name that no user and no key has. */
 const nobody = 'userinfo_nobody';
 
-/** Characters that the usual encoders write differently: 16, so that a `random` has room for them. */
+/**
+ * Characters that the usual encoders write differently: 16, so that a `random` has room for them.
+ */
 const oddText = " a~b*c+d/e!'(é中)";
 
 /** A code that was never issued. */

@@ -71,8 +71,8 @@ const keptForControl = 1;
 
 /**
  * Decides between the candidates by harmless requests: a read first, then other reads, then
- * other operations. Each kind of request has its control, the same with a wrong signature: only where that
- * is refused as the first read showed, an answer says something of a signature.
+ * other operations. Each kind of request has its control, the same with a wrong signature: only
+ * where that is refused as the first read showed, an answer says something of a signature.
  *
  * @throws NoAnswerError if no answer came; CancelledError, AbortError
  */
