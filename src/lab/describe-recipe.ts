@@ -1,4 +1,4 @@
-import { algorithmFacts } from '../core/signing/digest-algorithms.js';
+import { algorithmTitles } from '../core/signing/digest-algorithms.js';
 import { compileSteps, type DigestStep, type Step } from '../core/signing/digest-steps.js';
 import type { ParamsRule, Recipe } from '../core/signing/recipe.js';
 import { stepTexts } from '../core/signing/recipe-language.js';
@@ -87,7 +87,7 @@ function describeStep(text: string, step: Step): string {
 }
 
 function digestWords({ algorithm, hmac, format }: DigestStep): string {
-  const name = (hmac ? 'HMAC-' : '') + algorithmFacts[algorithm].title;
+  const name = (hmac ? 'HMAC-' : '') + algorithmTitles[algorithm];
   return format === 'hex' ? name : `${name} (${format})`;
 }
 

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { LanguageName } from '../../src/core/signing/digest-algorithms.js';
 import type { Recipe } from '../../src/core/signing/recipe.js';
 import { formatRecipe } from '../../src/core/signing/recipe-json.js';
 import type { SignableRequest } from '../../src/core/signing/request.js';
+import type { LanguageName } from '../../src/lab/export/digest-names.js';
 import { exportFunctions, languages } from '../../src/lab/export/export.js';
 import { isProgram } from './programs.js';
 

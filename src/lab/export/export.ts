@@ -6,7 +6,6 @@ import {
   signBoth,
   withAppSign,
 } from '../../core/signing/app-signatures.js';
-import type { LanguageName } from '../../core/signing/digest-algorithms.js';
 import { type Recipe, RecipeError } from '../../core/signing/recipe.js';
 import { parseRecipeParts } from '../../core/signing/recipe-parts.js';
 import {
@@ -18,6 +17,7 @@ import {
 import { Secret } from '../../core/signing/secret.js';
 import type { Signer } from '../../core/signing/signer.js';
 import { encodePairs } from '../../core/support/percent-encoding.js';
+import type { LanguageName } from './digest-names.js';
 import { type Language, languages } from './languages.js';
 import { statementsOf } from './statements.js';
 import testRequests from './test-requests.json' with { type: 'json' };

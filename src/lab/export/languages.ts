@@ -1,6 +1,6 @@
-import type { LanguageName } from '../../core/signing/digest-algorithms.js';
 import csharpRule from './csharp/Signature.cs?raw';
 import csharpTest from './csharp/SignatureTest.cs?raw';
+import type { LanguageName } from './digest-names.js';
 import goRule from './go/signature.go?raw';
 import goTest from './go/signature_test.go?raw';
 import javaRule from './java/Signature.java?raw';
@@ -44,8 +44,8 @@ export interface Language {
   readonly nothing: string;
   /** Each statement by what it sets; `NAME` and `VALUE` are filled in. */
   readonly statements: Readonly<Record<Statement['set'], string>>;
-  /** Names of digests, without and with a key, from the row of a language. */
-  readonly algorithms: readonly [digest: string, keyed: string];
+  /** What names a digest and an HMAC; `NAME` is that of `digestNames`. */
+  readonly algorithms: Readonly<Record<'digest' | 'hmac', string>>;
   /** A call of a rule in a test. */
   readonly rule: string;
   /** Whether a rule takes all but the secret as one object, of which it names what it uses. */
@@ -122,7 +122,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       '\ndef NAME(name: str, value: str) -> str:\n    return VALUE\n',
       'return VALUE',
     ),
-    algorithms: ['"NAME"', '"NAME"'],
+    algorithms: { digest: '"NAME"', hmac: '"NAME"' },
     rule: 'signature.NAME(',
     check: (...values) => group('self.check(', values, ')', { last: ',' }),
     noForm: 'None',
@@ -145,7 +145,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       'NAME = VALUE;',
       'NAME = fn (string $name, string $value): string => VALUE;',
     ),
-    algorithms: ["'NAME'", "'NAME'"],
+    algorithms: { digest: "'NAME'", hmac: "'NAME'" },
     rule: 'NAME(',
     check: (...values) => group('$check(', values, ');'),
     noForm: "''",
@@ -172,7 +172,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       'function of pair': 'BinaryOperator<String> NAME = (name, value) -> VALUE;',
       signature: 'return VALUE;',
     },
-    algorithms: ['"NAME"', '"NAME"'],
+    algorithms: { digest: '"NAME"', hmac: '"NAME"' },
     rule: 'Signature.NAME(',
     check: (...values) => group('check(', values, ');'),
     checkRequest: (title, call, expected) =>
@@ -201,7 +201,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       'NAME := func(name, value string) string {\n\treturn VALUE\n}',
       'return VALUE, nil',
     ),
-    algorithms: ['NAME', 'NAME'],
+    algorithms: { digest: 'NAME', hmac: 'NAME' },
     rule: 'NAME(',
     checkRequest: (title, call, expected) => [
       group('checkRequest(', ['t', title, ...expected], ')(', { last: ',' }),
@@ -227,7 +227,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
     // Written as a name, __proto__ would be none.
     lists: { ...squareBrackets },
     statements: statements('const NAME = VALUE;', 'const NAME = (name, value) => VALUE;'),
-    algorithms: ["'NAME'", "'NAME'"],
+    algorithms: { digest: "'NAME'", hmac: "'NAME'" },
     rule: 'signature.NAME(',
     takesObject: true,
     check: (...values) => group('check(', values, ');', { last: ',' }),
@@ -255,7 +255,7 @@ export const languages: Readonly<Record<LanguageName, Language>> = {
       'var NAME = VALUE;',
       'Func<string, string, string> NAME = (name, value) => VALUE;',
     ),
-    algorithms: ['NAME.Create()', 'new NAME()'],
+    algorithms: { digest: 'NAME.Create()', hmac: 'new NAME()' },
     rule: 'Signature.NAME(',
     check: (...values) => group('Check(', values, ');'),
     checkRequest: (title, call, expected) =>

@@ -1,5 +1,6 @@
-import { algorithmFacts, type LanguageName } from '../../core/signing/digest-algorithms.js';
+import { algorithmTitles } from '../../core/signing/digest-algorithms.js';
 import { RecipeError } from '../../core/signing/recipe.js';
+import { digestNames, type LanguageName } from './digest-names.js';
 import type { Expression } from './expressions.js';
 import { type Language, languages } from './languages.js';
 import { flat, group, type SourceCode, written } from './layout.js';
@@ -243,10 +244,10 @@ export class Writer {
 
   /** @throws RecipeError where the language's library has no such digest */
   #algorithm({ algorithm, isKeyed }: Extract<Expression, { is: 'algorithm' }>): string {
-    const { title, names } = algorithmFacts[algorithm];
-    const index = isKeyed ? 1 : 0;
-    const name = names[this.#name][index];
-    if (name !== null) return this.#language.algorithms[index].replace('NAME', () => name);
+    const kind = isKeyed ? 'hmac' : 'digest';
+    const name = digestNames[algorithm][this.#name][kind];
+    if (name !== null) return this.#language.algorithms[kind].replace('NAME', () => name);
+    const title = algorithmTitles[algorithm];
     throw new RecipeError(
       'steps',
       `${this.#language.title} has no ${isKeyed ? `HMAC with ${title}` : title}`,

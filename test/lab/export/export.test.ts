@@ -4,12 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { compileRecipes, type SigningChoice } from '../../../src/core/signing/app-signatures.js';
 import { compileRecipe } from '../../../src/core/signing/compile-recipe.js';
-import {
-  algorithmFacts,
-  algorithms,
-  type LanguageName,
-  languageNames,
-} from '../../../src/core/signing/digest-algorithms.js';
+import { algorithms } from '../../../src/core/signing/digest-algorithms.js';
 import { textEncodings } from '../../../src/core/signing/encodings.js';
 import { defaultRecipes, presets } from '../../../src/core/signing/presets.js';
 import {
@@ -22,6 +17,11 @@ import {
 import { formatRecipe, parseRecipe } from '../../../src/core/signing/recipe-json.js';
 import type { Param } from '../../../src/core/signing/request.js';
 import { Secret } from '../../../src/core/signing/secret.js';
+import {
+  digestNames,
+  type LanguageName,
+  languageNames,
+} from '../../../src/lab/export/digest-names.js';
 import {
   exportRule,
   exportTest,
@@ -80,7 +80,7 @@ const randomCalls = (recipe: Recipe) =>
 const token = parseRecipe({ message: ['token-1'], steps: [] });
 /** The digests that the library of a language has, without a key and with one. */
 const digestsOf = (language: LanguageName) =>
-  algorithms.filter((name) => !algorithmFacts[name].names[language].includes(null));
+  algorithms.filter((name) => !Object.values(digestNames[name][language]).includes(null));
 const allDigests = (language: LanguageName) => {
   const steps = digestsOf(language).flatMap((name) => [name, `hmac-${name}`]);
   return parseRecipe({ message: ['$params'], steps });

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type LanguageName, languageNames } from '../../../core/signing/digest-algorithms.js';
+import { type LanguageName, languageNames } from '../../../lab/export/digest-names.js';
 import type { Language } from '../../../lab/export/languages.js';
 import { command, type Invocation } from '../../command.js';
 import { printMessage, write } from '../../io.js';
