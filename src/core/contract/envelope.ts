@@ -90,7 +90,7 @@ export function parseEnvelope(text: string): ParsedEnvelope | NotEnvelope {
   }
   const { value: members, textPaths } = parsed;
   if (!isObject(members)) return { fault: 'JSON that is not an object' };
-  if (hasDouble(text, ['code', 'msg', 'data']))
+  if (couldRepeat(text, envelopeNames) && hasDuplicateMember(text, envelopeNames))
     return { fault: 'JSON with a duplicate "code", "msg" or "data"' };
   const code = codeOf(members.code);
   if (code === null) return { fault: 'JSON without an integer "code"', members };
@@ -100,7 +100,7 @@ export function parseEnvelope(text: string): ParsedEnvelope | NotEnvelope {
     return { envelope, warnings: numberWarnings(textPaths) };
   }
   if (!isObject(data)) return { fault: 'a success without an object "data"', members };
-  if (hasDouble(text, ['union_id'], () => memberText(text, 'data') ?? ''))
+  if (couldRepeat(text, idName) && hasDuplicateMember(memberText(text, 'data') ?? '', idName))
     return { fault: 'a success with a duplicate "union_id"', members };
   const warnings = [...successWarnings(members)];
   const numericId = numericUserId(data.union_id, textPaths);
@@ -163,13 +163,20 @@ export function msgOf({ msg, message, error }: Readonly<Record<string, unknown>>
   return [msg, message, error].find((text) => typeof text === 'string') ?? '';
 }
 
+const envelopeNames = ['code', 'msg', 'data'];
+const idName = ['union_id'];
+
+/** Whether one of these names may be twice in a JSON text. In most answers none is. */
+function couldRepeat(json: string, names: readonly string[]): boolean {
+  if (json.includes('\\u')) return true; // an escape may be in a name
+  return names.some((name) => json.indexOf(`"${name}"`) !== json.lastIndexOf(`"${name}"`));
+}
+
 /**
- * JSON.parse takes the last duplicate, other parsers the first: the meaning of such an answer
- * depends on the parser.
+ * Whether the object in a JSON text has one of these members twice. JSON.parse takes the last one,
+ * other parsers the first: the meaning of such an answer depends on the parser.
  */
-function hasDouble(text: string, names: readonly string[], object = () => text): boolean {
-  const occursOnce = (part: string) => text.indexOf(part) === text.lastIndexOf(part);
-  if (!text.includes('\\u') && names.every((name) => occursOnce(`"${name}"`))) return false;
-  const keys = [...membersIn(object())].map(({ key }) => key).filter((key) => names.includes(key));
+function hasDuplicateMember(json: string, names: readonly string[]): boolean {
+  const keys = [...membersIn(json)].map(({ key }) => key).filter((key) => names.includes(key));
   return new Set(keys).size < keys.length;
 }

@@ -1,6 +1,6 @@
 // JSON of an answer, with numbers that have the value that was sent.
 import { isLosslessNumber, isSafeNumber, LosslessNumber } from 'lossless-json';
-import { jsonTokens } from './json-tokens.js';
+import { type JsonToken, jsonTokens } from './json-tokens.js';
 import { mayBeValue } from './masking.js';
 
 /** A parsed JSON object or list; numbers may be lossless numbers of lossless-json. */
@@ -35,7 +35,7 @@ const mayBeRounded = /[[:,]\s*-?(?:\d(?:\.?\d){15}|\d[\d.]*[eE])/;
 export function parseExact(json: string): unknown {
   const value: unknown = JSON.parse(json);
   if (!mayBeWrittenOtherwise.test(json)) return value;
-  return withDigits(json);
+  return parseLossless(json);
 }
 
 /** JSON as a program of JavaScript takes it. */
@@ -91,33 +91,53 @@ export function queryName(key: string): string {
   return JSON.stringify(key);
 }
 
+/** Parses valid JSON: a number that JavaScript would write otherwise becomes a lossless number. */
+function parseLossless(json: string): unknown {
+  return new LosslessParser(json).parse();
+}
+
 /**
- * Not by lossless-json's own parser: it joins a text character by character, which takes 40 times
- * its size.
+ * Not lossless-json's own parser: it joins a text character by character, which takes 40 times its
+ * size.
  */
-function withDigits(json: string): unknown {
-  const tokens = jsonTokens(json);
-  const next = (): string => {
-    const { start = 0, end = 0 } = tokens.next().value ?? {};
-    return json.slice(start, end);
-  };
-  const parseFrom = (token: string): unknown => {
-    if (token === '{') return Object.fromEntries(members());
-    if (token === '[') return [...items()];
+class LosslessParser {
+  readonly #json: string;
+  readonly #tokens: Iterator<JsonToken>;
+
+  constructor(json: string) {
+    this.#json = json;
+    this.#tokens = jsonTokens(json);
+  }
+
+  parse(): unknown {
+    return this.#value(this.#next());
+  }
+
+  /** The next token as written; empty at the end of the text. */
+  #next(): string {
+    const { start = 0, end = 0 } = this.#tokens.next().value ?? {};
+    return this.#json.slice(start, end);
+  }
+
+  /** The value that begins with this token. */
+  #value(token: string): unknown {
+    if (token === '{') return Object.fromEntries(this.#members());
+    if (token === '[') return [...this.#items()];
     return parseScalar(token);
-  };
-  function* members(): Generator<[key: string, value: unknown]> {
-    for (let token = next(); token !== '}'; token = next()) {
+  }
+
+  *#members(): Generator<[key: string, value: unknown]> {
+    for (let token = this.#next(); token !== '}'; token = this.#next()) {
       if (token === ',') continue;
-      next(); // the colon
-      yield [JSON.parse(token), parseFrom(next())];
+      this.#next(); // the colon
+      yield [JSON.parse(token), this.#value(this.#next())];
     }
   }
-  function* items(): Generator<unknown> {
-    for (let token = next(); token !== ']'; token = next())
-      if (token !== ',') yield parseFrom(token);
+
+  *#items(): Generator<unknown> {
+    for (let token = this.#next(); token !== ']'; token = this.#next())
+      if (token !== ',') yield this.#value(token);
   }
-  return parseFrom(next());
 }
 
 function parseScalar(token: string): unknown {
