@@ -112,24 +112,24 @@ interface Roles extends Weighted {
  * may cover.
  */
 function rolesFor(signature: SignatureName): Roles[] {
-  const left = (bits: number, ...exclude: string[]): Roles => ({ rule: { exclude }, bits });
+  const allBut = (bits: number, ...exclude: string[]): Roles => ({ rule: { exclude }, bits });
   const common = signature === 'sign' ? [...commonNames, 'app_sign'] : [...commonNames];
-  const appSign = signature === 'sign' ? [[], ['app_sign']] : [[]];
+  const exclusionsOfAppSign = signature === 'sign' ? [[], ['app_sign']] : [[]];
   const single = 5;
   const namePairs = commonNames.flatMap((name, index) =>
     commonNames.slice(index + 1).map((second) => [name, second]),
   );
-  return appSign.flatMap((without) => [
-    left(signature === 'sign' ? 1 : 0.4, ...without),
+  return exclusionsOfAppSign.flatMap((without) => [
+    allBut(signature === 'sign' ? 1 : 0.4, ...without),
     {
       rule: { include: common.filter((name) => !without.includes(name)) },
       bits: signature === 'sign' ? 4.5 : 1.5,
     },
-    ...commonNames.map((name) => left(single, ...without, name)),
-    ...namePairs.map((names) => left(single + 3, ...without, ...names)),
-    left(5, ...without, 'user_info'),
-    left(5, ...without, 'code'),
-    left(8.5, ...without, ...commonNames),
+    ...commonNames.map((name) => allBut(single, ...without, name)),
+    ...namePairs.map((names) => allBut(single + 3, ...without, ...names)),
+    allBut(5, ...without, 'user_info'),
+    allBut(5, ...without, 'code'),
+    allBut(8.5, ...without, ...commonNames),
   ]);
 }
 

@@ -91,9 +91,11 @@ class Settling {
   readonly #client: CallClient;
   readonly #secret: Secret;
   readonly #sightings: Sighting[] = [];
+  /** The candidates that no answer has excluded. */
   #left: Candidates;
   #refusals: Refusals = { app_sign: null, sign: null };
   #carriedOut: HarmlessKind | null = null;
+  /** Number of requests that are kept for what comes later. */
   #kept = 0;
 
   constructor(asker: Asker, client: CallClient, candidates: Candidates, secret: Secret) {
@@ -108,15 +110,7 @@ class Settling {
     const before = this.#asker.sent;
     let stopped: StopReason | null = null;
     try {
-      const first = await this.#begin(['plain', ...others]);
-      if (first !== null) {
-        this.#kept = keptForControl + (others.length > 0 ? keptForOthers : 0);
-        if (first === 'plain') await this.#askReads(reads);
-        this.#kept = keptForControl;
-        if (others.length > 0) await this.#askOthers(others.filter((kind) => kind !== first));
-        this.#kept = 0;
-        if (first === 'plain' || this.#carriedOut === null) await this.#checkControl(first);
-      }
+      await this.#askAll(reads, others);
     } catch (error) {
       if (!(error instanceof StoppedAsking)) throw error;
       stopped = error.reason;
@@ -131,6 +125,18 @@ class Settling {
     };
   }
 
+  async #askAll(reads: readonly HarmlessKind[], others: readonly HarmlessKind[]): Promise<void> {
+    const first = await this.#begin(['plain', ...others]);
+    if (first === null) return;
+    const hasOthers = others.length > 0;
+    this.#kept = keptForControl + (hasOthers ? keptForOthers : 0);
+    if (first === 'plain') await this.#askReads(reads);
+    this.#kept = keptForControl;
+    if (hasOthers) await this.#askOthers(others.filter((kind) => kind !== first));
+    this.#kept = 0;
+    if (first === 'plain' || this.#carriedOut === null) await this.#checkControl(first);
+  }
+
   /**
    * Asks requests of these kinds until one is not answered like a wrong signature, and returns its
    * kind: a platform that judges the code before the signatures shows them in passbacks alone.
@@ -142,6 +148,10 @@ class Settling {
     return null;
   }
 
+  /**
+   * Asks a kind of request with the likeliest pairs, and returns whether one was not answered like
+   * a wrong signature.
+   */
   async #beginWith(kind: HarmlessKind): Promise<boolean> {
     const pairs = this.#pairsOf(kind);
     const [first] = pairs;
