@@ -24,32 +24,61 @@ export function decideEnvironment(
   baseUrl: Setting<string>,
   profiles: Iterable<Profile>,
 ): GuardedEnvironment {
-  if (profile?.environment === 'production')
-    return productionProfile(explicit.environment, profile);
-  if (explicit.environment?.value === 'production')
-    return { environment: explicit.environment, warnings: [] };
+  const stated = explicit.environment;
+  if (profile?.environment === 'production') return productionProfile(stated, profile);
+  if (stated?.value === 'production') return { environment: stated, warnings: [] };
   const candidates = profile === null ? [...profiles] : [profile, ...profiles];
   const owner = candidates.find(({ base_url }) => sameDeployment(base_url, baseUrl.value));
-  const isSame = owner === undefined ? sameHost : sameDeployment;
-  const production = candidates.find(
-    ({ environment, base_url }) => environment === 'production' && isSame(base_url, baseUrl.value),
-  );
-  const where = `the base URL (${describeOrigin(baseUrl.origin)})`;
-  if (production !== undefined) {
-    const shared = `${where} belongs to the production profile "${production.name}"`;
-    if (profile === null || baseUrl.origin.kind !== 'profile') {
-      const warnings = [`${shared}: treated as production`];
-      return { environment: environmentOf(production), warnings };
-    }
-    const environment = explicit.environment ?? environmentOf(profile);
-    return { environment, warnings: [`${shared}, though "${profile.name}" is a test profile`] };
+  const production = productionAt(baseUrl.value, owner, candidates);
+  if (production !== undefined) return sharedWith(production, stated, profile, baseUrl);
+  if (stated !== null) return { environment: stated, warnings: [] };
+  if (owner !== undefined) return { environment: environmentOf(owner), warnings: [] };
+  return byAddress(baseUrl);
+}
+
+/**
+ * The production profile of a base URL, whose `owner` is the first profile that has it. Test and
+ * production may share a host, each with its own path. A path that no profile has may lead to the
+ * production of its host, and counts as it.
+ */
+function productionAt(
+  baseUrl: string,
+  owner: Profile | undefined,
+  candidates: readonly Profile[],
+): Profile | undefined {
+  const production = candidates.filter(({ environment }) => environment === 'production');
+  if (owner === undefined) return production.find(({ base_url }) => sameHost(base_url, baseUrl));
+  return production.find(({ base_url }) => sameDeployment(base_url, baseUrl));
+}
+
+/** What the base URL of a production profile is to a test profile, or to none. */
+function sharedWith(
+  production: Profile,
+  stated: Setting<Environment> | null,
+  profile: Profile | null,
+  baseUrl: Setting<string>,
+): GuardedEnvironment {
+  const shared = `${nameBaseUrl(baseUrl)} belongs to the production profile "${production.name}"`;
+  if (profile === null || baseUrl.origin.kind !== 'profile') {
+    const warnings = [`${shared}: treated as production`];
+    return { environment: environmentOf(production), warnings };
   }
-  const declared = explicit.environment ?? (owner && environmentOf(owner));
-  if (declared !== undefined) return { environment: declared, warnings: [] };
+  const warnings = [`${shared}, though "${profile.name}" is a test profile`];
+  return { environment: stated ?? environmentOf(profile), warnings };
+}
+
+/** Decides by the address alone: only this machine counts as test. */
+function byAddress(baseUrl: Setting<string>): GuardedEnvironment {
   if (isLoopback(new URL(baseUrl.value).hostname))
     return { environment: byDefault('test'), warnings: [] };
-  const warning = `no profile has ${where}: treated as production, unless --environment says test`;
+  const unknown = `no profile has ${nameBaseUrl(baseUrl)}`;
+  const warning = `${unknown}: treated as production, unless --environment says test`;
   return { environment: byDefault('production'), warnings: [warning] };
+}
+
+/** The base URL and where it comes from, for messages. */
+function nameBaseUrl({ origin }: Setting<string>): string {
+  return `the base URL (${describeOrigin(origin)})`;
 }
 
 /**
@@ -78,17 +107,17 @@ function environmentOf({ name, environment }: Profile): Setting<Environment> {
 }
 
 function productionProfile(
-  explicit: Setting<Environment> | null,
+  stated: Setting<Environment> | null,
   profile: Profile,
 ): GuardedEnvironment {
   const environment = environmentOf(profile);
-  if (explicit?.value !== 'test') return { environment, warnings: [] };
+  if (stated?.value !== 'test') return { environment, warnings: [] };
   const problem = `profile "${profile.name}" is production`;
-  if (explicit.origin.kind === 'flag') {
-    throw new InvalidInputError(`${problem}: ${explicit.origin.name} cannot make it test`, {
+  if (stated.origin.kind === 'flag') {
+    throw new InvalidInputError(`${problem}: ${stated.origin.name} cannot make it test`, {
       hint: 'Choose a test profile with -p. The environments are listed by:',
       commands: ['userinfo profile list'],
     });
   }
-  return { environment, warnings: [`${problem}: ${describeOrigin(explicit.origin)} is ignored`] };
+  return { environment, warnings: [`${problem}: ${describeOrigin(stated.origin)} is ignored`] };
 }
