@@ -1,8 +1,9 @@
-import { closeSync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Conf from 'conf';
 import { isSystemError } from '../support/errors.js';
+import { jsonValueOf } from '../support/json.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { ProfileFileError } from './errors.js';
 import { parseProfileText, readProfileText } from './profile-file.js';
@@ -15,8 +16,7 @@ import { formatProfileList, type ProfileList } from './profile-json.js';
 const lockMs = 5_000;
 
 /**
- * Changes the profile file through conf, which replaces it atomically: a new file of mode 0600 and
- * of the same owner, synced before it takes the place of the old one. A symbolic link stays.
+ * Changes the profile file.
  *
  * While a file `….lock` is there, another command is at it. From its creation to its removal
  * nothing is awaited: only a kill leaves one behind.
@@ -35,33 +35,37 @@ export async function changeProfileFile(
   try {
     const stored = readProfileText(path) ?? '{}';
     const list = change(parseProfileText(stored, path, false));
-    let isReplaced = false;
-    const conf = new Conf({
-      cwd: dirname(path),
-      configName: basename(path),
-      fileExtension: '',
-      configFileMode: 0o600,
-      accessPropertiesByDotNotation: false,
-      serialize: (content) => `${JSON.stringify(content, null, 2)}\n`,
-      // conf takes every file for UTF-8 without a byte-order mark.
-      deserialize: (text) => JSON.parse(isReplaced ? text : stored),
-    });
-    const before = conf.store;
-    conf.store = formatProfileList(list);
-    isReplaced = true;
-    try {
-      void conf.store; // reads it again
-    } catch {
-      // A disk with little room took a part of it. The old text had room. V8's message quotes the
-      // text, with secrets.
-      conf.store = before;
-      const problem = 'cannot be written: only a part of it reached the disk';
-      throw new ProfileFileError(`${path}: ${problem}`, { hint: 'Free disk space and try again.' });
-    }
+    replaceFile(path, formatProfileList(list), stored);
     return list;
   } finally {
     rmSync(lock, { force: true });
   }
+}
+
+/**
+ * Replaces the file through conf, which does it atomically: a new file of mode 0600 and of the same
+ * owner, synced before it takes the place of the old one. A symbolic link stays. `stored` is the
+ * JSON of the old file.
+ *
+ * @throws ProfileFileError if the disk has too little room; the file then has its old content
+ */
+function replaceFile(path: string, content: Record<string, unknown>, stored: string): void {
+  const conf = new Conf({
+    cwd: dirname(path),
+    configName: basename(path),
+    fileExtension: '',
+    configFileMode: 0o600,
+    accessPropertiesByDotNotation: false,
+    serialize: (value) => `${JSON.stringify(value, null, 2)}\n`,
+    // conf reads the old file, and takes every file for UTF-8 without a byte-order mark.
+    deserialize: () => JSON.parse(stored),
+  });
+  conf.store = content;
+  if (jsonValueOf(readFileSync(path, 'utf8')) !== undefined) return;
+  // A disk with little room took a part of it. The old text had room.
+  conf.store = JSON.parse(stored);
+  const problem = 'cannot be written: only a part of it reached the disk';
+  throw new ProfileFileError(`${path}: ${problem}`, { hint: 'Free disk space and try again.' });
 }
 
 /** Creates the lock file; `waitMs` is how long another may be there. */
