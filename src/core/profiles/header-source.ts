@@ -69,14 +69,29 @@ export function editHeaders(current: HeaderSources, options: readonly string[]):
         hint: 'Such as X-Key=env:GATEWAY_KEY, X-Key="command:pass gateway" or X-Region=cn-east.',
       });
     }
-    for (const current of sources.keys())
-      if (current.toLowerCase() === name.toLowerCase()) sources.delete(current);
-    if (kind === 'env') sources.set(name, { env: value });
-    else if (expires !== undefined) sources.set(name, { command: value, expires: Number(expires) });
-    else if (kind !== undefined) sources.set(name, { command: value });
-    else if (value !== '') sources.set(name, value);
+    removeIgnoringCase(sources, name);
+    const source = sourceOf(kind, expires, value);
+    if (source !== null) sources.set(name, source);
   }
   return parseHeaderSources(Object.fromEntries(sources), '--header');
+}
+
+function removeIgnoringCase(sources: Map<string, HeaderSource>, name: string): void {
+  for (const key of sources.keys()) {
+    if (key.toLowerCase() === name.toLowerCase()) sources.delete(key);
+  }
+}
+
+/** The source that an option names; `null` for `X-Key=`, which names none. */
+function sourceOf(
+  kind: string | undefined,
+  expires: string | undefined,
+  value: string,
+): HeaderSource | null {
+  if (kind === undefined) return value === '' ? null : value;
+  if (kind === 'env') return { env: value };
+  if (expires === undefined) return { command: value };
+  return { command: value, expires: Number(expires) };
 }
 
 const secretName = /auth|token|key|secret|cookie|session|sign|credential|passw|\bpin\b|otp/i;

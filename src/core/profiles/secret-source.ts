@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { ChildProcess } from 'node:child_process';
 import { getBuiltinModule } from 'node:process';
 import { Secret } from '../signing/secret.js';
 import { type EnvironmentVariables, quoteWhereNeeded } from '../support/shell.js';
@@ -79,7 +80,7 @@ async function readOutput(
   what: string,
   timeoutMs: number,
 ): Promise<Secret> {
-  const failed = (problem: string) =>
+  const fault = (problem: string) =>
     new CredentialError(`the command that should print ${what} ${problem}`, {
       hint: 'Run it on its own to see the problem, or choose another. The options are listed by:',
       commands: ['userinfo profile set --help'],
@@ -91,44 +92,60 @@ async function readOutput(
     stdio: ['ignore', 'pipe', 'inherit'],
     windowsHide: true,
   });
+  const output = await collectOutput(child, timeoutMs, fault);
+  const { exitCode, signalCode } = child;
+  if (signalCode !== null) throw fault(`was killed by ${signalCode}`);
+  if (exitCode !== 0) throw fault(`ended with exit status ${exitCode}`);
+  if (!isUtf8(output)) throw fault('printed text that is not UTF-8');
+  const text = output.toString().replace(/\r?\n$/, '');
+  if (text === '') throw fault('printed nothing');
+  return new Secret(text);
+}
+
+/**
+ * Returns what a command printed until its end. Stops it after `timeoutMs`, and if it prints too
+ * much.
+ *
+ * @throws what `fault` makes of the problem
+ */
+async function collectOutput(
+  child: ChildProcess,
+  timeoutMs: number,
+  fault: (problem: string) => Error,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let timeout: NodeJS.Timeout | undefined;
+  let afterEnd: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
-      timer = setTimeout(
-        () => reject(failed(`took longer than ${timeoutMs / 1000} s and was stopped`)),
+      timeout = setTimeout(
+        () => reject(fault(`took longer than ${timeoutMs / 1000} s and was stopped`)),
         timeoutMs,
       );
       child.stdout?.on('data', (chunk: Buffer) => {
         size += chunk.length;
         chunks.push(chunk);
         if (size > maxOutputBytes)
-          reject(failed(`printed more than ${maxOutputBytes / 1024} KiB and was stopped`));
+          reject(fault(`printed more than ${maxOutputBytes / 1024} KiB and was stopped`));
       });
-      child.once('error', () => reject(failed('could not be started')));
+      child.once('error', () => reject(fault('could not be started')));
       child.once('close', () => resolve());
       child.once('exit', () => {
-        clearTimeout(timer);
+        clearTimeout(timeout);
         // What is in the pipe is read between the timer and the callback, however late the timer
         // is.
-        timer = setTimeout(() => setImmediate(resolve), afterEndMs);
+        afterEnd = setTimeout(() => setImmediate(resolve), afterEndMs);
       });
     });
   } finally {
-    clearTimeout(timer);
+    clearTimeout(timeout);
+    clearTimeout(afterEnd);
     child.kill('SIGKILL');
     child.stdout?.destroy();
     child.unref();
   }
-  const { exitCode, signalCode } = child;
-  if (signalCode !== null) throw failed(`was killed by ${signalCode}`);
-  if (exitCode !== 0) throw failed(`ended with exit status ${exitCode}`);
-  const output = Buffer.concat(chunks);
-  if (!isUtf8(output)) throw failed('printed text that is not UTF-8');
-  const text = output.toString().replace(/\r?\n$/, '');
-  if (text === '') throw failed('printed nothing');
-  return new Secret(text);
+  return Buffer.concat(chunks);
 }
 
 /** Advice to set a secret again: a sentence and its command. */

@@ -329,27 +329,32 @@ function missingValues(
   list: ProfileList,
   env: EnvironmentVariables,
 ): CredentialError {
+  const hasNoProfile = list.profiles.size === 0;
+  const areAllMissing = needsSecret && fields.length === requestFields.length;
+  if (hasNoProfile && areAllMissing) return noProfileYet(list, env);
   const missing = fields.map((field) => {
     const { title, flag, variable } = settingNames[field];
     return `${title} (${flag} or ${variable})`;
   });
   if (needsSecret) missing.push(`app secret (${secretVariable})`);
-  const hints = misnamedVariables(env).map(
-    (warning) => `${warning[0]?.toUpperCase()}${warning.slice(1)}`,
-  );
-  const hasNoProfile = list.profiles.size === 0;
-  const areAllMissing = needsSecret && fields.length === requestFields.length;
-  if (hasNoProfile && areAllMissing) {
-    hints.push('Add one, which asks for each value, or start a service to try:');
-    return new CredentialError('there is no profile yet', {
-      hint: hints.join(' '),
-      commands: [...selecting(list).commands, 'userinfo serve --demo'],
-    });
-  }
-  if (hasNoProfile) hints.push('Store them in a profile, which prompts for each:');
-  else hints.push('No profile is active. Select one with -p, or for all commands:');
+  const advice = hasNoProfile
+    ? 'Store them in a profile, which prompts for each:'
+    : 'No profile is active. Select one with -p, or for all commands:';
   return new CredentialError(`missing: ${missing.join(', ')}`, {
-    hint: hints.join(' '),
+    hint: [...misnamedHints(env), advice].join(' '),
     ...selecting(list),
   });
+}
+
+function noProfileYet(list: ProfileList, env: EnvironmentVariables): CredentialError {
+  const advice = 'Add one, which asks for each value, or start a service to try:';
+  return new CredentialError('there is no profile yet', {
+    hint: [...misnamedHints(env), advice].join(' '),
+    commands: [...selecting(list).commands, 'userinfo serve --demo'],
+  });
+}
+
+/** What is said of misnamed variables, as sentences. */
+function misnamedHints(env: EnvironmentVariables): string[] {
+  return misnamedVariables(env).map((warning) => `${warning[0]?.toUpperCase()}${warning.slice(1)}`);
 }
