@@ -101,7 +101,7 @@ export function searchSpace(signature: SignatureName, texts: RequestTexts): Sear
   const layouts = layoutsFor(signature);
   const shared = messageChanges.map((change) => ({
     change,
-    layouts: placed(layouts, change, texts),
+    layouts: placedLayouts(layouts, change, texts),
   }));
   const written = writings.flatMap((writing) => {
     const blocks = byBits(blocksOf(params, writing));
@@ -111,7 +111,7 @@ export function searchSpace(signature: SignatureName, texts: RequestTexts): Sear
         writing,
         messageChange: change,
         texts: blockTexts(blocks, change),
-        layouts: [layouts, placed(named, change, texts)],
+        layouts: [layouts, placedLayouts(named, change, texts)],
       }),
     );
   });
@@ -191,7 +191,7 @@ function blockTexts(
 }
 
 /** Layouts that are sorted by their bits, with their texts, each once. */
-function placed(
+function placedLayouts(
   sorted: readonly Layout[],
   { value: change }: Choice<string>,
   texts: RequestTexts,
@@ -231,7 +231,7 @@ function compiledChains(signature: SignatureName, texts: RequestTexts): Compiled
       last,
       hasSecret,
       bits,
-      digest: digestOf(chain, key, texts),
+      digest: digestFunction(chain, key, texts),
     });
   }
   return [...compiled.values()];
@@ -249,10 +249,14 @@ function keyOf({ key, decode }: Chain, texts: RequestTexts): Buffer | null | und
 /** The digest of a chain for another request; null where the request has no such key. */
 export function chainDigest(chain: Chain, texts: RequestTexts): CompiledChain['digest'] | null {
   const key = keyOf(chain, texts);
-  return key === undefined ? null : digestOf(chain, key, texts);
+  return key === undefined ? null : digestFunction(chain, key, texts);
 }
 
-function digestOf(chain: Chain, key: Buffer | null, texts: RequestTexts): CompiledChain['digest'] {
+function digestFunction(
+  chain: Chain,
+  key: Buffer | null,
+  texts: RequestTexts,
+): CompiledChain['digest'] {
   const { steps, last } = chain;
   if (steps.length === 1)
     return key === null

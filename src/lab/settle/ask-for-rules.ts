@@ -69,7 +69,7 @@ export async function askForRules(
       secret,
       reach,
     );
-    if (!settlement.sightings.some(isRefused)) return { search, settlement };
+    if (!settlement.sightings.some(showsRefusal)) return { search, settlement };
   }
   const signers = { app_sign: app_sign.signer, sign: sign.signer };
   // Of rules that coincided, one was found: the others have to fit the read, too.
@@ -81,7 +81,7 @@ export async function askForRules(
   return { search, settlement: await settle(asker, client, candidates, secret, reach) };
 }
 
-function isRefused({ app_sign, sign }: Sighting): boolean {
+function showsRefusal({ app_sign, sign }: Sighting): boolean {
   return app_sign === 'refused' || sign === 'refused';
 }
 

@@ -106,12 +106,12 @@ function replyOf(outcome: AnswerOrError): HarmlessReply {
     means: isRejected ? outcome.means : undefined,
     // The client rejects no answer that names the user by a code that it does not know.
     isCarriedOut: !isRejected && code !== null && (code === resultCode.ok || namesUser),
-    words: wordsOf(msg),
+    words: comparedWords(msg),
   };
 }
 
 /** The words of a text that do not look like an identifier, a time or a counter. */
-function wordsOf(text: string): string {
+function comparedWords(text: string): string {
   const words = text.split(/[^\p{L}\p{N}_]+/u);
   return words.filter((word) => !/\d/.test(word) && !/^[\da-f]{6,}$/i.test(word)).join(' ');
 }

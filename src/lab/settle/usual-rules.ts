@@ -261,7 +261,7 @@ export function* usualRules(
 }
 
 /** The parameters of a request, but for some, as rules write them, up to so many bits. */
-function* writtenParams(
+function* paramsRules(
   ofAppSign: readonly Choice<readonly string[]>[],
   most: number,
 ): Generator<Choice<Partial<ParamsRule>>> {
@@ -281,7 +281,7 @@ function* rulesOverAll(
   ofAppSign: readonly Choice<readonly string[]>[],
   most: number,
 ): Generator<WeightedRule> {
-  for (const { value: params, bits: paramsBits } of writtenParams(ofAppSign, most))
+  for (const { value: params, bits: paramsBits } of paramsRules(ofAppSign, most))
     for (const secretPlace of secretPlaces) {
       if (secretPlace.value.isPair && params.pairSep !== '&') continue;
       for (const secret of secrets)
