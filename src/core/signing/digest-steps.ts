@@ -10,6 +10,30 @@ import { type KeyDecoding, RecipeError } from './recipe.js';
 import { stepTexts } from './recipe-language.js';
 import { parseTemplate, type Template, type Token } from './template.js';
 
+/** A step of a signature. */
+export type Step = DigestStep | AffixStep | SliceStep;
+
+/** Digests the result of the step before, text or bytes. */
+export interface DigestStep {
+  readonly kind: 'digest';
+  readonly algorithm: Algorithm;
+  readonly hmac: boolean;
+  readonly format: Output | 'raw';
+}
+
+/** Appends or prepends text to the result of the step before, text or bytes. */
+interface AffixStep {
+  readonly kind: 'append' | 'prepend';
+  readonly template: Template;
+}
+
+/** Cuts the text of the digest before. */
+interface SliceStep {
+  readonly kind: 'slice';
+  readonly from: number;
+  readonly to: number;
+}
+
 /** A text that is digested: the message, its steps, and the key of these. */
 export interface KeyedMessage {
   readonly message: Template;
@@ -174,30 +198,6 @@ function templateLength(template: Template): number | null {
 function plus(a: number | null, b: number | null): number | null {
   if (a === null || b === null) return null;
   return a + b;
-}
-
-/** A step of a signature. */
-export type Step = DigestStep | AffixStep | SliceStep;
-
-/** Digests the result of the step before, text or bytes. */
-export interface DigestStep {
-  readonly kind: 'digest';
-  readonly algorithm: Algorithm;
-  readonly hmac: boolean;
-  readonly format: Output | 'raw';
-}
-
-/** Appends or prepends text to the result of the step before, text or bytes. */
-interface AffixStep {
-  readonly kind: 'append' | 'prepend';
-  readonly template: Template;
-}
-
-/** Cuts the text of the digest before. */
-interface SliceStep {
-  readonly kind: 'slice';
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Formats of a digest that is the input of another step. */
