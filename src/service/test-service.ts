@@ -3,7 +3,6 @@ import type { Endpoint, OperationName } from '../core/contract/endpoints.js';
 import { InvalidInputError } from '../core/contract/errors.js';
 import {
   checkMembers,
-  isObject,
   mustBe,
   mustBeCount,
   mustBeText,
@@ -12,7 +11,7 @@ import {
 } from '../core/contract/members.js';
 import { parameterText } from '../core/contract/parameters.js';
 import type { UserRecord } from '../core/contract/user-record.js';
-import { jsonValueOf } from '../core/support/json.js';
+import { isObject, jsonValueOf } from '../core/support/json.js';
 import type { NewCode } from './administration/codes.js';
 import { checkFaults, type FaultSettings } from './fault-settings.js';
 import { type Fault, faultDrawer, injectFaults } from './faults.js';

@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import { InvalidInputError, quoteName } from '../../core/contract/errors.js';
-import { isObject } from '../../core/contract/members.js';
 import { defaultPlatform, parsePlatform, refuseModule } from '../../core/platform/platform.js';
 import { describeOrigin } from '../../core/profiles/flags-and-environment.js';
 import { findProfile, updateProfile } from '../../core/profiles/profile-store.js';
@@ -13,6 +12,7 @@ import { defaultRecipes, findPreset, type Preset, presets } from '../../core/sig
 import type { Recipe, SigningRecipes } from '../../core/signing/recipe.js';
 import { parseObject, parseRecipe, parseSigningRecipes } from '../../core/signing/recipe-json.js';
 import type { Secret } from '../../core/signing/secret.js';
+import { isObject } from '../../core/support/json.js';
 import { nearestName } from '../../core/support/nearest-name.js';
 import type { CliContext } from '../command.js';
 import type { CommonOptions } from '../command-line/options.js';

@@ -6,10 +6,10 @@ import {
 import { quoteName } from '../../core/contract/errors.js';
 import { missingInfoNames } from '../../core/contract/info-names.js';
 import { isPersonalName, maskWords } from '../../core/contract/masking.js';
-import { isObject } from '../../core/contract/members.js';
 import { readDataWarnings, toReadData } from '../../core/contract/read-data.js';
 import { resultCode } from '../../core/contract/result-codes.js';
 import type { Platform } from '../../core/platform/platform.js';
+import { isObject } from '../../core/support/json.js';
 import { type Answer, headerOf, type WireAnswer } from './answer.js';
 import { decodeBody } from './decode-body.js';
 import { NoAnswerError, RejectedError } from './errors.js';

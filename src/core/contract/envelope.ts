@@ -1,8 +1,9 @@
+import { isObject } from '../support/json.js';
 import type { AnswerShape } from './answer-data.js';
 import { quoteName } from './errors.js';
 import { type PlainJson, parsePlain } from './exact-json.js';
 import { isNestedBeyond, membersIn, memberText } from './json-tokens.js';
-import { isObject, typeName } from './members.js';
+import { typeName } from './members.js';
 import { resultCode } from './result-codes.js';
 import { JsonNumber } from './user-info.js';
 

@@ -1,12 +1,8 @@
 // Checks of objects from outside: JSON, and what callers without TypeScript pass.
+import { isObject } from '../support/json.js';
 import { InvalidInputError, quoteName } from './errors.js';
 import { maxTimerMs } from './limits.js';
 import { textFault } from './unsafe-text.js';
-
-/** Whether a value has keys and values: an object that is not an array. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /**
  * Checks that a value from outside is an object with `known` fields only; without `known`, of any

@@ -1,10 +1,10 @@
+import { isObject } from '../support/json.js';
 import { withoutUndefined } from '../support/without-undefined.js';
 import { type AnswerShape, deviceKeys } from './answer-data.js';
 import { type Endpoint, endpoints, formContentType, hasForm, type Parameter } from './endpoints.js';
 import { refusalData } from './envelope.js';
 import { infoNamesOf, specialInfoNames, swapChatPrefix } from './info-names.js';
 import { signLength } from './limits.js';
-import { isObject } from './members.js';
 import template from './openapi.json' with { type: 'json' };
 import {
   type PlatformRefusal,

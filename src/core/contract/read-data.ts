@@ -1,4 +1,4 @@
-import { jsonValueOf } from '../support/json.js';
+import { isObject, jsonValueOf } from '../support/json.js';
 import type { AnswerShape } from './answer-data.js';
 import { quoteName } from './errors.js';
 import {
@@ -8,7 +8,7 @@ import {
   specialInfoNames,
   swapChatPrefix,
 } from './info-names.js';
-import { isObject, typeName } from './members.js';
+import { typeName } from './members.js';
 import type { BasicInfo, LoginDevice } from './user-record.js';
 
 /**

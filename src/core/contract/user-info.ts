@@ -1,7 +1,7 @@
-import { jsonValueOf } from '../support/json.js';
+import { isObject, jsonValueOf } from '../support/json.js';
 import { InvalidInputError, quoteName } from './errors.js';
 import { membersIn } from './json-tokens.js';
-import { isObject, typeName } from './members.js';
+import { typeName } from './members.js';
 import { resultCode } from './result-codes.js';
 import { textFault } from './unsafe-text.js';
 

@@ -1,9 +1,10 @@
 import { parse } from 'lossless-json';
+import { isObject } from '../support/json.js';
 import { withoutUndefined } from '../support/without-undefined.js';
 import { InvalidInputError, quoteName } from './errors.js';
 import { type InfoNameOf, infoNamesOf, neutralName } from './info-names.js';
 import { maxRecordBytes, maxRecordKeys } from './limits.js';
-import { checkFields, isObject, mustBeTexts } from './members.js';
+import { checkFields, mustBeTexts } from './members.js';
 import { resultCode } from './result-codes.js';
 import { textFault } from './unsafe-text.js';
 import { JsonNumber, type UserInfoEntries } from './user-info.js';

@@ -8,12 +8,13 @@ import {
   maxClockWindowSeconds,
   maxSeconds,
 } from '../contract/limits.js';
-import { checkFields, isObject } from '../contract/members.js';
+import { checkFields } from '../contract/members.js';
 import { type PlatformResultCodes, parseResultCodes } from '../contract/result-code-table.js';
 import { signatureNames } from '../signing/app-signatures.js';
 import { defaultRecipes } from '../signing/presets.js';
 import { RecipeError, type RecipeJson, type SigningRecipes } from '../signing/recipe.js';
 import { fields, formatRecipe, parseRecipe } from '../signing/recipe-json.js';
+import { isObject } from '../support/json.js';
 import { quoteWhereNeeded } from '../support/shell.js';
 import { checkHeaderName, checkHeaderNames, headerFromVariable } from './headers.js';
 

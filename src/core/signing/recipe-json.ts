@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../support/json.js';
 import { outputs } from './digest-algorithms.js';
 import { textEncodings } from './encodings.js';
 import {
@@ -121,8 +122,8 @@ export function fields<T extends object>(
  *
  * @throws RecipeError for anything else
  */
-export function parseObject(value: unknown, field: string): Record<string, unknown> {
-  if (isRecord(value)) return value;
+export function parseObject(value: unknown, field: string): Readonly<Record<string, unknown>> {
+  if (isObject(value)) return value;
   throw new RecipeError(shownPath(field), 'must be an object');
 }
 
@@ -187,7 +188,7 @@ function checkTexts(json: unknown, field: string): void {
       throw new RecipeError(shownPath(field), problem);
     }
     if (Array.isArray(value)) for (const item of value) uncounted.push(item);
-    else if (isRecord(value)) for (const part of Object.entries(value).flat()) uncounted.push(part);
+    else if (isObject(value)) for (const part of Object.entries(value).flat()) uncounted.push(part);
   }
 }
 
@@ -238,10 +239,6 @@ function omitDefaults(fields: object, defaults: object): object {
 }
 
 function shorten(value: unknown, defaultValue: unknown): unknown {
-  if (!isRecord(value) || !isRecord(defaultValue)) return value;
+  if (!isObject(value) || !isObject(defaultValue)) return value;
   return omitDefaults(value, defaultValue);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,10 @@
 import { parse } from 'lossless-json';
 
+/** Whether a value has keys and values: an object that is not an array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The value of JSON text; `undefined` for text that is not JSON. */
 export function jsonValueOf(text: string): unknown {
   try {

@@ -1,7 +1,8 @@
-import { isObject, typeName } from '../../core/contract/members.js';
+import { typeName } from '../../core/contract/members.js';
 import { readDataWarnings } from '../../core/contract/read-data.js';
 import { resultCode } from '../../core/contract/result-codes.js';
 import type { Platform } from '../../core/platform/platform.js';
+import { isObject } from '../../core/support/json.js';
 import type { Evidence } from './evidence.js';
 import { dataOf, isAlike, isCarriedOut, type ProbeReply } from './probe-reply.js';
 import { doubtOfControl } from './refusals.js';

@@ -1,4 +1,4 @@
-import { isObject } from '../../core/contract/members.js';
+import { isObject } from '../../core/support/json.js';
 import { dataOf, hasSameCode, isCarriedOut, isRefused, type ProbeReply } from './probe-reply.js';
 import type { ProbeSession } from './probe-session.js';
 import { type ProbeRequest, reservedKey } from './requests.js';

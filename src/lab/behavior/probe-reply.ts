@@ -1,5 +1,5 @@
-import { isObject } from '../../core/contract/members.js';
 import { resultCode } from '../../core/contract/result-codes.js';
+import { isObject } from '../../core/support/json.js';
 import type { Reply } from '../reply.js';
 import type { ProbeRequest } from './requests.js';
 

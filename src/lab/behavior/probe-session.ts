@@ -6,10 +6,9 @@ import { randomString } from '../../client/call/sender.js';
 import type { WireRequest } from '../../client/call/sign-request.js';
 import { msgOf } from '../../core/contract/envelope.js';
 import { randomLength } from '../../core/contract/limits.js';
-import { isObject } from '../../core/contract/members.js';
 import type { Signers } from '../../core/signing/app-signatures.js';
 import type { Secret } from '../../core/signing/secret.js';
-import { jsonValueOf } from '../../core/support/json.js';
+import { isObject, jsonValueOf } from '../../core/support/json.js';
 import { StoppedAsking, sendOnce } from '../reply.js';
 import {
   alikeOf,

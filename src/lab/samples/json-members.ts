@@ -1,10 +1,11 @@
+import { isObject } from '../../core/support/json.js';
+
 /** A JSON object from outside: whether it has a member, and of which type, is not known. */
 export type UnknownObject = Readonly<Record<string, unknown>>;
 
 /** The value where it is a JSON object; null for any other. */
 export function asObject(value: unknown): UnknownObject | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  return value as UnknownObject;
+  return isObject(value) ? value : null;
 }
 
 /** The JSON objects of a list; none where the value is no list. */

@@ -111,11 +111,11 @@ function originOfTarget(target: string, around: string): typeof unknownOrigin {
   return { origin: originOf(host, scheme), isSchemeGuessed: scheme === undefined };
 }
 
-const formShape = new RegExp(`(?<![\\w?&])(?:${[...formNames].join('|')})=[^\\s"'<>|]*`, 'g');
+const formPattern = new RegExp(`(?<![\\w?&])(?:${[...formNames].join('|')})=[^\\s"'<>|]*`, 'g');
 
 /** The form of a passback that a text has. */
 function formIn(text: string): string | null {
-  const forms = text.match(formShape) ?? [];
+  const forms = text.match(formPattern) ?? [];
   const form = forms.find((candidate) => /(?:^|&)user_info=%7B/i.test(candidate));
   if (form === undefined) return null;
   return withoutEnd(form);

@@ -3,9 +3,9 @@ import type { CallClient } from '../../client/call/call-client.js';
 import { NoAnswerError, RejectedError } from '../../client/call/errors.js';
 import type { DerivedOptions } from '../../client/call/options.js';
 import { isThrottled } from '../../client/call/retry.js';
-import { isObject } from '../../core/contract/members.js';
 import { resultCode } from '../../core/contract/result-codes.js';
 import type { Signers } from '../../core/signing/app-signatures.js';
+import { isObject } from '../../core/support/json.js';
 import { type AnswerOrError, type Reply, StoppedAsking, sendOnce } from '../reply.js';
 import type { HarmlessRequest } from './harmless-requests.js';
 

@@ -1,7 +1,6 @@
 // Only "sign solve" loads it.
 
 import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
-import { isObject } from '../../../core/contract/members.js';
 import {
   type SignatureName,
   type SigningChoice,
@@ -9,6 +8,7 @@ import {
 } from '../../../core/signing/app-signatures.js';
 import { paramOf } from '../../../core/signing/request.js';
 import { UserInfoError } from '../../../core/support/errors.js';
+import { isObject } from '../../../core/support/json.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import type { SecretSample } from '../../../lab/sample.js';
 import { type Sample, unsignedSample } from '../../../lab/samples/captured-request.js';
