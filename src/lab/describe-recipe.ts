@@ -94,7 +94,7 @@ function digestWords({ algorithm, hmac, format }: DigestStep): string {
 function describeParams(params: ParamsRule): string {
   const { from, exclude, include, order, empty, encode, nameCase, add } = params;
   const words = [describeShape(params)];
-  if (from !== 'both') words.push(placeWords[from]);
+  if (from !== 'both') words.push(sourceWords[from]);
   words.push(typeof order === 'string' ? orderWords[order] : `in the order ${order.join(', ')}`);
   if (include !== null) words.push(`only ${include.join(', ')}`);
   if (exclude.length > 0) words.push(`without ${exclude.join(', ')}`);
@@ -108,7 +108,7 @@ function describeParams(params: ParamsRule): string {
   return words.join(', ');
 }
 
-export const placeWords: Readonly<Record<Exclude<ParamsRule['from'], 'both'>, string>> = {
+const sourceWords: Readonly<Record<Exclude<ParamsRule['from'], 'both'>, string>> = {
   query: 'of the query only',
   form: 'of the form only',
   'form-or-query': 'of the form of a passback, of the query of a read',

@@ -8,8 +8,8 @@ import {
   arrangementsFor,
   empties,
   encodings,
-  places,
   secretNames,
+  sources,
   usualOrders,
   writings,
 } from './candidates/parameters.js';
@@ -48,7 +48,7 @@ const flags = choices<boolean>([1, true, false]);
 /** By the path of a value; `N` for any index. */
 const choicesByPath: Readonly<Record<string, MakeChoices>> = {
   params: (signature) => paramsChoices(signature),
-  'params.from': () => places,
+  'params.from': () => sources,
   'params.exclude': (signature) => ruleChoices(signature, 'exclude'),
   'params.include': (signature) => ruleChoices(signature, 'include'),
   'params.empty': () => empties,

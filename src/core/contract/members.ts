@@ -55,8 +55,8 @@ export interface Shape<Members = Readonly<Record<string, unknown>>> {
 }
 
 /**
- * A check that accepts what is right, and says what any other value is. `wanted` names what is right,
- * with its article.
+ * A check that accepts what is right, and says what any other value is. `wanted` names the right
+ * one, with its article.
  */
 export function mustBe(wanted: string, isRight: (value: unknown) => boolean): MemberCheck {
   return (value) => {

@@ -30,7 +30,7 @@ export interface Encoding extends Weighted {
   readonly rule: Pick<ParamsRule, 'encode'>;
 }
 
-export const places = choices<ParamsSource>(
+export const sources = choices<ParamsSource>(
   [0.9, 'both'],
   [1.2, 'query'],
   [9, 'form-or-query', 'form'],
@@ -216,7 +216,7 @@ function* orderedSelections(signature: SignatureName): Generator<Arrangement> {
 
 /** Which parameters are signed, by their places and roles, and how their names are written. */
 function* selectionsFor(signature: SignatureName): Generator<Choice<Arrangement['rule']>> {
-  for (const from of places)
+  for (const from of sources)
     for (const roles of rolesFor(signature))
       for (const empty of empties)
         for (const nameCase of nameCases) {

@@ -242,10 +242,10 @@ function chosenPairs(rule: ParamsRule): Expression {
 }
 
 /** The contract says which parameters are fields of the form (§4.2). */
-function pairsFrom(place: ParamsSource): Expression {
+function pairsFrom(source: ParamsSource): Expression {
   const pairs = call('pairs_of', [sentParams]);
   const fields = textsOf([...formNames]);
-  switch (place) {
+  switch (source) {
     case 'both':
       return pairs;
     case 'query':

@@ -92,11 +92,14 @@ function outputVariants(recipe: Recipe): Suspect[] {
 
 function placeVariants(recipe: Recipe): Suspect[] {
   // Those of the query alone are another request.
-  const places = paramsSources.filter((from) => from !== 'query');
+  const sources = paramsSources.filter((from) => from !== 'query');
   return suspectsByRecipe(
     'place',
-    `Sign the parameters of the place that the recipe says: ${placeWords[recipe.params.from]}.`,
-    places.map((from) => [`with the parameters ${placeWords[from]}`, withParams(recipe, { from })]),
+    `Sign the parameters of the place that the recipe says: ${sourceWords[recipe.params.from]}.`,
+    sources.map((from) => [
+      `with the parameters ${sourceWords[from]}`,
+      withParams(recipe, { from }),
+    ]),
   );
 }
 
@@ -346,7 +349,7 @@ function describeOrder(order: ParamsRule['order']): string {
   return `${order.join(', ')}, and no others`;
 }
 
-const placeWords: Readonly<Record<ParamsSource, string>> = {
+const sourceWords: Readonly<Record<ParamsSource, string>> = {
   both: 'of the query and of the form',
   query: 'of the query alone',
   form: 'of the form alone',
