@@ -45,7 +45,7 @@ const replies: Readonly<Record<string, Reply>> = {
   ],
   nested: ['{"error":{"code":4011,"message":"no route"},"trace_id":"t-1"}'],
   page: [
-    '<html><body>Not here: /x?code=secret-code&amp;sign=0123456789&mobile=13800138000\u001b[31m</body>',
+    '<html><body>Not here: /x?code=secret-code&amp;sign=0123456789&mobile=13800138000</body>\u001b[31m',
     'text/html',
   ],
   // 陆 is C2 BD, which is valid in UTF-8 too.
