@@ -151,7 +151,7 @@ function whyUnseen(
 export const stopWords: Readonly<Record<StopReason, string>> = {
   'requests used up': 'the requests were used up',
   throttled: 'the platform throttles',
-  'other answer': 'the platform answers otherwise than at the start',
+  'other answer': 'the platform no longer answers as it did at the start',
   'no envelope': 'the answer is no envelope',
 };
 

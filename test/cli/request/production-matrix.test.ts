@@ -180,7 +180,7 @@ it('a profile of the other environment at the same address is asked about: add, 
   const { url } = listeners.production;
   const question =
     'The test profile "twice" and the production profile "production" have the same address, ' +
-    `${new URL(url).host}: writes by "twice" are not asked about. Store it?`;
+    `${new URL(url).host}: writes with "twice" need no confirmation. Store it?`;
   const spelled = `${url.replace('127.0.0.1', '127.1')}//`;
   const file = {
     tenant_code: 'a',

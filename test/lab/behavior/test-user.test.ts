@@ -51,9 +51,7 @@ it('concludes nothing from passbacks where a right one is refused after them', a
   expect(codesOf(platform, ...ofPassbacks)).toEqual([]);
   const ofLimit = refusals.filter(({ code }: { code: number }) => code === 2009);
   expect(ofLimit).toHaveLength(ofPassbacks.length);
-  expect(doubts).toEqual([
-    expect.stringContaining(`its removal was not carried out. Remove it: ${command}`),
-  ]);
+  expect(doubts).toEqual([expect.stringContaining(`its removal failed. Remove it: ${command}`)]);
 });
 
 it.each<[string, Instead]>([
@@ -163,7 +161,7 @@ it('names its key at Ctrl-C', async () => {
   };
   expect(await once(child, 'close')).toEqual([130, null]);
   expect(stderr).toContain('nothing was saved');
-  expect(stderr).toContain(`userinfo_probe is left with the user, or may be`);
+  expect(stderr).toContain("userinfo_probe is, or may still be, in the user's record");
   expect(stderr).toContain(`Remove it: ${command}`);
 });
 

@@ -216,7 +216,7 @@ describe('sign try', () => {
     await add(platform);
     const done = await attempt(platform, '--yes');
     expect(done).toMatchObject({ status: 4 });
-    expect(done.stderr).toMatch(/Stopped: the platform answers otherwise than at the start/);
+    expect(done.stderr).toMatch(/Stopped: the platform no longer answers as it did at the start/);
     expect(done.stderr).toMatch(/userinfo sign try -p shop --save shop --skip \d+/);
     expect((await harmless(platform)).length).toBeLessThan(20);
   });

@@ -174,6 +174,7 @@ async function checkProxy(
   settings: Settings,
   { io }: CliContext,
 ): Promise<{ readonly proxy: HttpProxy | null; readonly result: CheckResult }> {
+  // Reads the certificate files: one that cannot be read fails here.
   await networkOptions(settings, io.env);
   const none = { proxy: null, result: { detail: 'none for this host', skipped: true } };
   if (settings.address().isLoopback) return none;

@@ -145,7 +145,8 @@ async function announce(
 ): Promise<void> {
   const { host } = new URL(base_url.value);
   const aboutUser: string[] = [];
-  if (codes.length > 0) aboutUser.push('- reads of a user with the codes of --code, until used up');
+  if (codes.length > 0)
+    aboutUser.push('- reads of the user with the codes of --code, until used up');
   if (unionId !== undefined) {
     aboutUser.push(
       `- two passbacks of ${key}=1.50 to the user of --union-id, and its removal, with copies`,
@@ -154,7 +155,7 @@ async function announce(
   }
   const pace = `one every ${options.pause} ms`;
   await printMessage(io, `To ${host}, at most ${maxRequests} requests, ${pace}:`);
-  await printMessage(io, '- reads of codes that were never issued, each with one fault');
+  await printMessage(io, '- reads with codes that were never issued, each with one fault');
   for (const line of aboutUser) await printMessage(io, line);
   if (environment.value === 'production')
     await confirm(context, 'Send this to production?', options.yes);

@@ -36,7 +36,7 @@ export interface ProbeResult {
   readonly learned: Learned;
   readonly breaks: readonly Break[];
   readonly doubts: readonly string[];
-  /** Where a service with the file would answer otherwise than the platform did. */
+  /** Where a service with the file would answer differently from the platform. */
   readonly differences: readonly string[];
   /** The platform as it was found, and the rest as it was. */
   readonly platform: Platform;
@@ -132,7 +132,7 @@ function doubtOfTable(evidence: Evidence): string | null {
 function doubtOfClock({ aheadBy }: Evidence): string | null {
   const seconds = Math.abs(aheadBy);
   if (seconds < 30) return null;
-  return `the clocks differ by ${seconds} s: timestamps were sent by that of the platform`;
+  return `the clocks differ by ${seconds} s: the probe sent timestamps by the platform's clock`;
 }
 
 const likeWrongSign = 'It is answered like a wrong sign: the rule of sign may not fit a passback.';
@@ -177,7 +177,7 @@ export function describeLeft({ key, state, refusal }: LeftKey, profile: string |
   const ask = 'Ask the operator to remove it';
   switch (state) {
     case 'not removed':
-      return `${isLeft}, or may be: its removal was not carried out. Remove it: ${command}`;
+      return `${key} is, or may still be, in the user's record: its removal failed. Remove it: ${command}`;
     case 'null refused': {
       const answer = refusal === null ? '' : nameAnswer(refusal);
       return `${isLeft}: the platform refused null for it (${answer}). ${ask}`;
@@ -242,7 +242,9 @@ export function probeTables(
       answer: what,
       times: answers,
     })),
-    'what a service with this file answers otherwise': differences.map((request) => ({ request })),
+    'what a service with this file answers differently': differences.map((request) => ({
+      request,
+    })),
     'not seen: "userinfo serve" with this file answers by its own codes': unseenMeanings(refusals),
   };
   return Object.fromEntries(Object.entries(tables).filter(([, rows]) => rows.length > 0));
@@ -283,7 +285,7 @@ function showAnswer({ code, msg, httpStatus, seen: [first] }: ConstantReply): st
 function pointRow({ field, isFound, detail }: Point, fields: Partial<Platform>) {
   const isLong = field === 'signing' || field === 'result_codes';
   const platform = isFound ? detail : `not known: ${detail}`;
-  if (isLong) return { field, default: 'those of this project', platform };
+  if (isLong) return { field, default: 'the defaults', platform };
   const shown = { field, default: JSON.stringify(platformFields[field].default) };
   if (!isFound) return { ...shown, platform };
   const value = [JSON.stringify(fields[field]), detail].filter(Boolean).join(': ');

@@ -166,7 +166,7 @@ async function chooseEnvironment({ prompt }: CliContext): Promise<Profile['envir
   return parseEnvironment(await prompt.choose('Environment', environments));
 }
 
-/** Warns of a profile of another machine that is one for tests because nobody said otherwise. */
+/** Warns if a profile of a remote host is a test profile only by default. */
 async function warnOfTestProfile(
   { io, prompt }: CliContext,
   { base_url }: Profile,
@@ -174,8 +174,8 @@ async function warnOfTestProfile(
 ): Promise<void> {
   if (chosen.environment !== undefined || prompt.possible) return;
   if (isLoopback(new URL(base_url).hostname)) return;
-  const warning = 'without --environment this is a test profile: writes by it are not asked about';
-  await warn(io, warning);
+  const effect = 'writes with it need no confirmation';
+  await warn(io, `without --environment this is a test profile: ${effect}`);
 }
 
 /** Offers to find the rules of a test deployment by asking it, where nothing says them. */

@@ -130,7 +130,7 @@ function takenRules(rules: Partial<SigningRecipes>, kept: Partial<SigningRecipes
   return lines;
 }
 
-/** Warns of values that options give otherwise than the requests have them. */
+/** Warns of options that contradict the requests. */
 async function warnOfOtherValues(
   io: Io,
   { values }: Capture,

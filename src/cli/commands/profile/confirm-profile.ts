@@ -7,7 +7,7 @@ import { confirmDoubts, doubtful } from '../../request/doubts.js';
 
 /**
  * Asks where the address of a profile is that of one of the other environment: writes to it would
- * not be asked about.
+ * need no confirmation.
  *
  * @throws InvalidInputError if the answer is no
  */
@@ -26,7 +26,7 @@ export async function confirmAddress(
   await confirm(
     context,
     `The test profile ${test} and the production profile ${production} have the same address, ${host}: ` +
-      `writes by ${test} are not asked about. Store it?`,
+      `writes with ${test} need no confirmation. Store it?`,
     yes,
   );
 }

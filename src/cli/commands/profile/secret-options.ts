@@ -24,7 +24,7 @@ export interface SecretOptions {
  */
 const usualName = /^(?:[A-Z]{1,24}|[A-Z][A-Z0-9]{0,8})(?:_[A-Z0-9]{1,12})*$/;
 
-/** Their names in messages. */
+/** The secret options, in messages. */
 export const secretFlags = '--app-secret-stdin (or -env, -command)';
 
 /**

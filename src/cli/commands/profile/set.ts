@@ -32,7 +32,7 @@ export const declareSet = command({
     if (environment !== current.environment || base_url !== current.base_url)
       await confirmAddress(context, { name, environment, base_url }, options.yes);
     if (current.environment === 'production' && environment === 'test') {
-      const effect = 'becomes a test profile: writes by it are not asked about';
+      const effect = 'becomes a test profile: writes with it need no confirmation';
       const question = `Profile ${describeProfile(current)} ${effect}. Change it?`;
       await confirm(context, question, options.yes);
     }

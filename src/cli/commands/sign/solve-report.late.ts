@@ -115,7 +115,8 @@ function showRules(found: FoundPair, name: SignatureName, rules: FoundRules): ob
   }
   const doubts = doubtsIn(found, name, rules).map(({ about, says, settles, weight }) => [
     `not sure: ${about}`,
-    `${says} How likely the 1st is right there: ${percent(1 - weight)}. ${settles} settles it.`,
+    `${says} The 1st is right there with a probability of ${percent(1 - weight)}. ` +
+      `${settles} settles it.`,
   ]);
   return {
     ...Object.fromEntries(shown),
@@ -163,7 +164,7 @@ export function solveFault(
 const notFoundHint = [
   'Check the secret, and that the request is as it was signed: all parameters, raw and in order. ' +
     'A second --sample helps, best a plain read.',
-  'Say what the document says by --recipe, with "?" for what it does not say. ' +
+  'Write what the document says as a --recipe, with "?" for what it leaves open. ' +
     'Ask the operator for the digest, the order, the separators, the place of the secret, ' +
     'and what is left out.',
   'To compare a rule that you wrote by hand (docs/signing.md has the language), ' +

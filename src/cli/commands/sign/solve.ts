@@ -22,7 +22,7 @@ export const declareSignSolve = command({
       .option(
         '--recipe <file>',
         'what a document says: a recipe, or {app_sign, sign}, ' +
-          'with "?" for each value that it does not say',
+          'with "?" for each value that it leaves open',
       )
       .option('--save <profile>', 'write the found recipes into a profile'),
   action: async (invocation: Invocation<SolveOptions>, requests: string[]) => {

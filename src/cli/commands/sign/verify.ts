@@ -76,8 +76,8 @@ async function verify(invocation: Invocation<VerifyOptions>, request?: string): 
   if (isTable && options.recipe === undefined && theirs === null) {
     await printMessage(
       io,
-      `right by ${from}: if the platform refused it, its rule is another one. ` +
-        'Find that from a request that the platform accepted: userinfo sign solve',
+      `the signatures match ${from}. If the platform refused the request, it uses another rule. ` +
+        'Find it with userinfo sign solve, from a request that it accepted.',
     );
   }
 }

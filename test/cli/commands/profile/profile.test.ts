@@ -42,7 +42,7 @@ describe('profile add', () => {
       stdout: '',
       stderr:
         `added "shop.test-1" (test, test.example.com), now active\n` +
-        `warning: without --environment this is a test profile: writes by it are not asked about\n${inPlainText()}`,
+        `warning: without --environment this is a test profile: writes with it need no confirmation\n${inPlainText()}`,
     });
     expect(statSync(machine.profileFile).mode & 0o777).toBe(0o600);
     expect(statSync(machine.configFolder).mode & 0o777).toBe(0o700);
