@@ -1,9 +1,9 @@
 import { endpoints, formNames, hasForm } from '../../core/contract/endpoints.js';
 import { type Param, queryWithout, type SignableRequest } from '../../core/signing/request.js';
 import type { Secret } from '../../core/signing/secret.js';
+import { UserInfoError } from '../../core/support/errors.js';
 import { decodePairs } from '../../core/support/percent-encoding.js';
 import { withoutUndefined } from '../../core/support/without-undefined.js';
-import { SampleError } from './sample-error.js';
 
 export type Header = readonly [name: string, value: string];
 
@@ -31,6 +31,18 @@ export interface Sample extends SignableRequest {
   readonly signature: string | null;
   /** The secret in the sample; null where it comes from elsewhere. */
   readonly secret: Secret | null;
+}
+
+/**
+ * A text that is not a request, or has a part that cannot be read. The message contains no value
+ * from the text.
+ */
+export class SampleError extends UserInfoError {
+  readonly code = 'INVALID_SAMPLE';
+
+  constructor(message: string, hint?: string) {
+    super(message, { hint });
+  }
 }
 
 /** The operation that a URL calls; undefined for a request to another service. */

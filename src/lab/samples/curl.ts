@@ -1,8 +1,13 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { encodeText } from '../../core/support/percent-encoding.js';
 import { withoutUndefined } from '../../core/support/without-undefined.js';
-import { type CapturedRequest, type Header, withQuery, withScheme } from './captured-request.js';
-import { SampleError } from './sample-error.js';
+import {
+  type CapturedRequest,
+  type Header,
+  SampleError,
+  withQuery,
+  withScheme,
+} from './captured-request.js';
 import type { SampleFormat } from './sample-format.js';
 import { shellWords } from './shell-words.js';
 

@@ -1,5 +1,5 @@
 import { decodePercent, encodePairs } from '../../core/support/percent-encoding.js';
-import { type CapturedRequest, type Header, headerValue } from './captured-request.js';
+import { type CapturedRequest, type Header, headerValue, SampleError } from './captured-request.js';
 import {
   asNumber,
   asObject,
@@ -8,7 +8,6 @@ import {
   namedValues,
   type UnknownObject,
 } from './json-members.js';
-import { SampleError } from './sample-error.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
 
 export const har: SampleFormat = {

@@ -1,5 +1,10 @@
-import { type CapturedRequest, type Header, headerValue, originOf } from './captured-request.js';
-import { SampleError } from './sample-error.js';
+import {
+  type CapturedRequest,
+  type Header,
+  headerValue,
+  originOf,
+  SampleError,
+} from './captured-request.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
 
 /**

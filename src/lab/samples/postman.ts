@@ -1,7 +1,12 @@
 import { encodePairs } from '../../core/support/percent-encoding.js';
-import { type CapturedRequest, type Header, withQuery, withScheme } from './captured-request.js';
+import {
+  type CapturedRequest,
+  type Header,
+  SampleError,
+  withQuery,
+  withScheme,
+} from './captured-request.js';
 import { asObject, asObjects, asText, namedValues, type UnknownObject } from './json-members.js';
-import { SampleError } from './sample-error.js';
 import type { FoundRequest, SampleFormat } from './sample-format.js';
 import { Variables } from './variables.js';
 

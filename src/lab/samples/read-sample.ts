@@ -5,11 +5,11 @@ import {
   isDigestText,
   missingForm,
   type Sample,
+  SampleError,
   toSample,
 } from './captured-request.js';
 import { sampleFormats } from './formats.js';
 import { asObject } from './json-members.js';
-import { SampleError } from './sample-error.js';
 import { sampleFileFault } from './sample-file.js';
 import type { CapturedText, FoundRequest, SampleFormat } from './sample-format.js';
 

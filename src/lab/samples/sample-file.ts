@@ -10,10 +10,10 @@ import {
   methodOf,
   onlySignature,
   type Sample,
+  SampleError,
   toSample,
 } from './captured-request.js';
 import { asObject } from './json-members.js';
-import { SampleError } from './sample-error.js';
 import type { SampleFormat } from './sample-format.js';
 
 const fieldParsers = {

@@ -1,5 +1,5 @@
 import { closingQuote } from '../../core/support/closing-quote.js';
-import { SampleError } from './sample-error.js';
+import { SampleError } from './captured-request.js';
 
 /**
  * Ends a command, between words. A line break does not where an option, a quote or a URL follows.

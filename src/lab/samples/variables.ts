@@ -1,4 +1,4 @@
-import { SampleError } from './sample-error.js';
+import { SampleError } from './captured-request.js';
 
 const variable = /\{\{([^{}]{1,200})\}\}/g;
 /** Characters that all requests of a text may take from variables: these can name each other. */

@@ -6,9 +6,9 @@ import { defaultRecipes } from '../../../src/core/signing/presets.js';
 import type { Param } from '../../../src/core/signing/request.js';
 import { Secret } from '../../../src/core/signing/secret.js';
 import { decodeText } from '../../../src/core/support/byte-order-mark.js';
+import { SampleError } from '../../../src/lab/samples/captured-request.js';
 import { sampleFormats } from '../../../src/lab/samples/formats.js';
 import { readSamples } from '../../../src/lab/samples/read-sample.js';
-import { SampleError } from '../../../src/lab/samples/sample-error.js';
 
 const folder = new URL('./requests/', import.meta.url);
 const signers = compileRecipes(defaultRecipes);

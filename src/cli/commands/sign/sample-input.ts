@@ -101,7 +101,7 @@ async function readOrExplain(
 ): Promise<TakenSamples> {
   const [{ readSamples }, { SampleError }] = await Promise.all([
     import('../../../lab/samples/read-sample.js'),
-    import('../../../lab/samples/sample-error.js'),
+    import('../../../lab/samples/captured-request.js'),
   ]);
   try {
     return readSamples(text, options);
