@@ -1,15 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requestFields } from '../../src/core/profiles/profile.js';
-import { expectedOf, type Given, Giver, plainPlatform, type Way, ways } from '../support/ways.js';
+import {
+  expectedOf,
+  InputSender,
+  plainPlatform,
+  type RequestInput,
+  type Way,
+  ways,
+} from '../support/ways.js';
 
 let platform: Awaited<ReturnType<typeof plainPlatform>>;
-let giver: Giver;
+let sender: InputSender;
 beforeAll(async () => {
   platform = await plainPlatform();
-  giver = new Giver(platform);
+  sender = new InputSender(platform);
 });
 afterAll(async () => {
-  giver[Symbol.dispose]();
+  sender[Symbol.dispose]();
   await platform.close();
 });
 
@@ -46,7 +53,7 @@ describe.each(ways)(
   (way) => {
     it.each(allowed)('%j', async (text) => {
       const settings = { tenant_code: text, channel: text, app_key: text };
-      const requests: Given[] = [
+      const requests: RequestInput[] = [
         {
           ...settings,
           code: text,
@@ -63,11 +70,11 @@ describe.each(ways)(
         },
         { ...settings, primary_key: text, user_info: [[text, text]] },
       ];
-      for (const given of requests) {
-        const { received, refused } = await giver.give(way, given);
+      for (const input of requests) {
+        const { received, refused } = await sender.send(way, input);
         expect({ refused, received }).toEqual({
           refused: null,
-          received: [expectedOf(way, given)],
+          received: [expectedOf(way, input)],
         });
       }
     });
@@ -78,19 +85,19 @@ describe.each(ways)(
  * What §4.2 allows besides: the union ID takes priority (rule 1), values of any JSON type but
  * nested ones, and the empty text.
  */
-const allowedPassbacks: readonly { what: string; given: Given; by?: readonly Way[] }[] = [
+const allowedPassbacks: readonly { what: string; input: RequestInput; by?: readonly Way[] }[] = [
   {
     what: 'a primary key that is no key, beside a union ID',
-    given: { union_id: 'u1', primary_key: 'x', user_info: [['a', 'b']] },
+    input: { union_id: 'u1', primary_key: 'x', user_info: [['a', 'b']] },
   },
   {
     what: 'a number that identifies the user',
-    given: { primary_key: 'no', user_info: [['no', 7]] },
+    input: { primary_key: 'no', user_info: [['no', 7]] },
     by: ['arguments', 'stdin', 'NDJSON', 'SDK'],
   },
   {
     what: 'values that are no texts',
-    given: {
+    input: {
       union_id: 'u1',
       user_info: [
         ['a', 1.5],
@@ -102,25 +109,25 @@ const allowedPassbacks: readonly { what: string; given: Given; by?: readonly Way
   },
   {
     what: 'an empty text',
-    given: { union_id: 'u1', user_info: [['a', '']] },
+    input: { union_id: 'u1', user_info: [['a', '']] },
     by: ['arguments', 'stdin', 'NDJSON', 'SDK'],
   },
-  { what: 'a long text', given: { union_id: 'u1', user_info: [['a', 'x'.repeat(10_000)]] } },
+  { what: 'a long text', input: { union_id: 'u1', user_info: [['a', 'x'.repeat(10_000)]] } },
 ];
 
 describe.each(ways)('what the contract allows is sent, by way of %s', (way) => {
   it.each(allowedPassbacks.filter(({ by = ways }) => by.includes(way)))(
     '$what',
-    async ({ given }) => {
-      const { received, refused } = await giver.give(way, given);
-      expect({ refused, received }).toEqual({ refused: null, received: [expectedOf(way, given)] });
+    async ({ input }) => {
+      const { received, refused } = await sender.send(way, input);
+      expect({ refused, received }).toEqual({ refused: null, received: [expectedOf(way, input)] });
     },
   );
 });
 
 interface Forbidden {
   readonly what: string;
-  readonly given: Given;
+  readonly input: RequestInput;
   readonly says: RegExp;
   /** The ways that can express it; all of them, unless given. */
   readonly by?: readonly Way[];
@@ -130,34 +137,34 @@ const user_info = [['a', 'b']] as const;
 const inJson: readonly Way[] = ['stdin', 'NDJSON', 'SDK'];
 
 const forbidden: readonly Forbidden[] = [
-  { what: 'no user (§4.2 rule 1)', given: { user_info }, says: /union[-_]?id/i },
-  { what: 'an empty union ID', given: { union_id: '', user_info }, says: /union[-_]?id/i },
+  { what: 'no user (§4.2 rule 1)', input: { user_info }, says: /union[-_]?id/i },
+  { what: 'an empty union ID', input: { union_id: '', user_info }, says: /union[-_]?id/i },
   {
     what: 'an empty primary key',
-    given: { primary_key: '', user_info },
+    input: { primary_key: '', user_info },
     says: /primary_key|primary-key|primaryKey|union_id/,
   },
   {
     what: 'a primary key that is no key (rule 2)',
-    given: { primary_key: 'x', user_info },
+    input: { primary_key: 'x', user_info },
     says: /"x"/,
   },
-  { what: 'a key in another letter case', given: { primary_key: 'A', user_info }, says: /"A"/ },
+  { what: 'a key in another letter case', input: { primary_key: 'A', user_info }, says: /"A"/ },
   {
     what: 'a key without a value',
-    given: { primary_key: 'x', user_info: [['x', '']] },
+    input: { primary_key: 'x', user_info: [['x', '']] },
     says: /"x"/,
   },
   ...[null, true, false].map((value) => ({
     what: `a primary key whose value is ${value}`,
-    given: { primary_key: 'x', user_info: [['x', value]] as const },
+    input: { primary_key: 'x', user_info: [['x', value]] as const },
     says: /"x"/,
     by: ['arguments', 'variables', 'profile', ...inJson] as const,
   })),
   ...['union_id', 'channel'].flatMap((key) => [
     {
       what: `the reserved key ${key} (§4.2 rule 5)`,
-      given: {
+      input: {
         union_id: 'u1',
         user_info: [
           [key, 'x'],
@@ -168,7 +175,7 @@ const forbidden: readonly Forbidden[] = [
     },
     {
       what: `the reserved key ${key} as the primary key`,
-      given: {
+      input: {
         primary_key: key,
         user_info: [
           [key, 'x'],
@@ -180,36 +187,36 @@ const forbidden: readonly Forbidden[] = [
   ]),
   ...[{ b: 1 }, ['b'], {}, []].map((value) => ({
     what: `a nested value (§4.2 rule 3): ${JSON.stringify(value)}`,
-    given: { union_id: 'u1', user_info: [['a', value]] as const },
+    input: { union_id: 'u1', user_info: [['a', value]] as const },
     says: /one level|holds an/,
     by: ['arguments', 'variables', 'profile', ...inJson] as const,
   })),
-  { what: 'no key at all', given: { union_id: 'u1', user_info: [] }, says: /./ },
-  { what: 'an empty key', given: { union_id: 'u1', user_info: [['', 'b']] }, says: /key|name/ },
-  { what: 'an empty code (§4.1)', given: { code: '' }, says: /code/ },
+  { what: 'no key at all', input: { union_id: 'u1', user_info: [] }, says: /./ },
+  { what: 'an empty key', input: { union_id: 'u1', user_info: [['', 'b']] }, says: /key|name/ },
+  { what: 'an empty code (§4.1)', input: { code: '' }, says: /code/ },
   ...requestFields.slice(1).map((name) => ({
     what: `an empty ${name}`,
-    given: { [name]: '', code: 'x' },
+    input: { [name]: '', code: 'x' },
     says: /is empty/,
     by: ['SDK'] as const,
   })),
   {
     what: 'a comma in a name',
-    given: { code: 'x', info_names: ['a,b'] },
+    input: { code: 'x', info_names: ['a,b'] },
     says: /comma/,
     by: ['SDK'],
   },
-  { what: 'an empty name', given: { code: 'x', info_names: [''] }, says: /empty/, by: ['SDK'] },
-  { what: 'no names', given: { code: 'x', info_names: [] }, says: /empty/, by: ['SDK'] },
+  { what: 'an empty name', input: { code: 'x', info_names: [''] }, says: /empty/, by: ['SDK'] },
+  { what: 'no names', input: { code: 'x', info_names: [] }, says: /empty/, by: ['SDK'] },
   ...[Number.NaN, Number.POSITIVE_INFINITY, undefined, 2 ** 60, new Date(0)].map((value) => ({
     what: `a value that JSON does not have: ${value}`,
-    given: { union_id: 'u1', user_info: [['a', value]] as const },
+    input: { union_id: 'u1', user_info: [['a', value]] as const },
     says: /"a"/,
     by: ['SDK'] as const,
   })),
   {
     what: 'a key that is given twice',
-    given: {
+    input: {
       union_id: 'u1',
       user_info: [
         ['a', 'b'],
@@ -222,14 +229,14 @@ const forbidden: readonly Forbidden[] = [
   // What no request can carry. A file and standard input are UTF-8, which has no half of a pair.
   ...['\ud800', 'a\udc00b', 'a\0b'].flatMap((text) =>
     [
-      { where: 'value', given: { union_id: 'u1', user_info: [['a', text]] as const } },
-      { where: 'key', given: { union_id: 'u1', user_info: [[text, 'b']] as const } },
-      { where: 'user', given: { union_id: text, user_info } },
-      { where: 'code', given: { code: text } },
-      { where: 'channel', given: { code: 'x', channel: text } },
-    ].map(({ where, given }) => ({
+      { where: 'value', input: { union_id: 'u1', user_info: [['a', text]] as const } },
+      { where: 'key', input: { union_id: 'u1', user_info: [[text, 'b']] as const } },
+      { where: 'user', input: { union_id: text, user_info } },
+      { where: 'code', input: { code: text } },
+      { where: 'channel', input: { code: 'x', channel: text } },
+    ].map(({ where, input }) => ({
       what: `the ${where} ${JSON.stringify(text)}`,
-      given,
+      input,
       says: /U\+0000|unpaired surrogate/,
       by: ways.filter((way) => text.isWellFormed() || (way !== 'CSV' && way !== 'stdin')),
     })),
@@ -241,8 +248,8 @@ describe.each(ways)(
   (way) => {
     it.each(forbidden.filter(({ by = ways }) => by.includes(way)))(
       '$what',
-      async ({ given, says }) => {
-        const { received, refused } = await giver.give(way, given);
+      async ({ input, says }) => {
+        const { received, refused } = await sender.send(way, input);
         expect({ refused, received }).toEqual({
           refused: expect.stringMatching(says),
           received: [],

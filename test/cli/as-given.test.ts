@@ -1,15 +1,21 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectedOf, type Given, Giver, plainPlatform, ways } from '../support/ways.js';
+import {
+  expectedOf,
+  InputSender,
+  plainPlatform,
+  type RequestInput,
+  ways,
+} from '../support/ways.js';
 
 let platform: Awaited<ReturnType<typeof plainPlatform>>;
-let giver: Giver;
+let sender: InputSender;
 beforeAll(async () => {
   platform = await plainPlatform();
-  giver = new Giver(platform);
+  sender = new InputSender(platform);
 });
 afterAll(async () => {
-  giver[Symbol.dispose]();
+  sender[Symbol.dispose]();
   await platform.close();
 });
 
@@ -35,11 +41,11 @@ const settings = { tenant_code: text, channel: text, app_key: text };
 const key = text.filter((key) => !['union_id', 'channel'].includes(key));
 
 const shortened = /^\d\.\d+E\+\d+$/;
-const read: fc.Arbitrary<Given> = fc.record(
+const read: fc.Arbitrary<RequestInput> = fc.record(
   { ...settings, code: text, scope: text },
   { requiredKeys: ['code'] },
 );
-const passback: fc.Arbitrary<Given> = fc.record({
+const passback: fc.Arbitrary<RequestInput> = fc.record({
   ...settings,
   union_id: text.filter((id) => !shortened.test(id)),
   user_info: fc.uniqueArray(fc.tuple(key, text), {
@@ -49,7 +55,7 @@ const passback: fc.Arbitrary<Given> = fc.record({
   }),
 });
 const byPrimaryKey = passback.map(
-  ({ union_id, user_info = [], ...rest }): Given => ({
+  ({ union_id, user_info = [], ...rest }): RequestInput => ({
     ...rest,
     primary_key: user_info[0]?.[0] ?? '',
     user_info,
@@ -58,10 +64,10 @@ const byPrimaryKey = passback.map(
 
 it.each(ways)('the platform receives the bytes that were given, by way of %s', async (way) => {
   await fc.assert(
-    fc.asyncProperty(fc.oneof(read, passback, byPrimaryKey), async (given) => {
-      const { received, refused } = await giver.give(way, given);
+    fc.asyncProperty(fc.oneof(read, passback, byPrimaryKey), async (input) => {
+      const { received, refused } = await sender.send(way, input);
       expect(refused).toBe(null);
-      expect(received).toEqual([expectedOf(way, given)]);
+      expect(received).toEqual([expectedOf(way, input)]);
     }),
     { numRuns: 60 },
   );

@@ -139,7 +139,7 @@ describe('fromEnv', () => {
 
   it('reaches the service as the command line does: CA file, proxy, exceptions', async () => {
     const tls = await tlsServer('good', server.url);
-    const proxy = await bareProxy({ asked: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') });
+    const proxy = await bareProxy({ onRequest: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') });
     others.push(tls, proxy);
     const behind = { ...env, USERINFO_BASE_URL: tls.url, USERINFO_CA_FILE: caFile };
     await using direct = UserInfoClient.fromEnv({}, { ...behind, NODE_EXTRA_CA_CERTS: caFile });

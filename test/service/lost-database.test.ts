@@ -41,7 +41,7 @@ describe('a service whose database is lost', () => {
     for (const { code } of answers) expect([200, 50301]).toContain(code);
     expect((await many(200)).every(({ code }) => code === 50301)).toBe(true);
     await expect.poll(health).toBe(503);
-    const problem = 'the database cannot be reached: nothing listens there';
+    const problem = 'the database cannot be reached: nothing is listening there';
     // Repeats are logged once a second.
     const logged = async () => {
       await passback();

@@ -3,8 +3,8 @@ import type { TestServer } from './raw-server.js';
 
 /** What a proxy does with a connection: at once, or with each request that arrives on it. */
 export interface ProxyTalk {
-  readonly opened?: (socket: Socket) => void;
-  readonly asked?: (socket: Socket) => void;
+  readonly onConnection?: (socket: Socket) => void;
+  readonly onRequest?: (socket: Socket) => void;
 }
 
 /** A proxy of bare bytes that counts what it receives. */
@@ -17,10 +17,11 @@ export interface BareProxy extends TestServer {
   readonly passwords: number;
 }
 
-export async function bareProxy({ opened, asked: talk }: ProxyTalk): Promise<BareProxy> {
+export async function bareProxy({ onConnection, onRequest }: ProxyTalk): Promise<BareProxy> {
   const sockets = new Set<Socket>();
   const asked: string[] = [];
-  let [connections, passwords] = [0, 0];
+  let connections = 0;
+  let passwords = 0;
   const server = createServer((socket) => {
     connections += 1;
     sockets.add(socket);
@@ -31,9 +32,9 @@ export async function bareProxy({ opened, asked: talk }: ProxyTalk): Promise<Bar
       if (!/^(?:CONNECT|GET|PUT) /.test(line)) return;
       asked.push(line.replace(/\?\S*/, ''));
       if (/^proxy-authorization:/im.test(text)) passwords += 1;
-      talk?.(socket);
+      onRequest?.(socket);
     });
-    opened?.(socket);
+    onConnection?.(socket);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -65,8 +66,8 @@ export function flood(socket: Socket, text: string): void {
 
 /** Writes a text, one byte at a time. */
 export function drip(socket: Socket, text: string, everyMs: number): void {
-  let at = 0;
-  const timer = setInterval(() => socket.write(text[at++ % text.length] ?? ''), everyMs);
+  let offset = 0;
+  const timer = setInterval(() => socket.write(text[offset++ % text.length] ?? ''), everyMs);
   socket.on('close', () => clearInterval(timer));
 }
 
@@ -80,34 +81,37 @@ const slowly = 'HTTP/1.1 200 Connection established';
 
 /** What proxies do in place of opening a tunnel, and what the error says of it. */
 export const refusals: Readonly<Record<string, readonly [talk: ProxyTalk, said: RegExp]>> = {
-  'closes at once': [{ opened: (socket) => socket.end() }, closed],
-  'resets at once': [{ opened: (socket) => socket.resetAndDestroy() }, closed],
-  'closes after reading': [{ asked: (socket) => socket.end() }, closed],
-  'resets after reading': [{ asked: (socket) => socket.resetAndDestroy() }, closed],
-  'closes after half a status line': [{ asked: (socket) => socket.end('HTTP/1.1 20') }, closed],
-  'answers 302': [{ asked: (socket) => socket.write(head302) }, /, which answered HTTP 302$/],
+  'closes at once': [{ onConnection: (socket) => socket.end() }, closed],
+  'resets at once': [{ onConnection: (socket) => socket.resetAndDestroy() }, closed],
+  'closes after reading': [{ onRequest: (socket) => socket.end() }, closed],
+  'resets after reading': [{ onRequest: (socket) => socket.resetAndDestroy() }, closed],
+  'closes after half a status line': [{ onRequest: (socket) => socket.end('HTTP/1.1 20') }, closed],
+  'answers 302': [{ onRequest: (socket) => socket.write(head302) }, /, which answered HTTP 302$/],
   'answers 502 with a page': [
-    { asked: (socket) => socket.write(head502) },
+    { onRequest: (socket) => socket.write(head502) },
     /, which answered HTTP 502$/,
   ],
   'answers 101': [
-    { asked: (socket) => socket.write('HTTP/1.1 101 x\r\n\r\n') },
+    { onRequest: (socket) => socket.write('HTTP/1.1 101 x\r\n\r\n') },
     /, which answered HTTP 101$/,
   ],
   'answers 000': [
-    { asked: (socket) => socket.write('HTTP/1.1 000 x\r\n\r\n') },
+    { onRequest: (socket) => socket.write('HTTP/1.1 000 x\r\n\r\n') },
     /, which answered (HTTP 0|with something that is not HTTP)$/,
   ],
   'continues without end': [
-    { asked: (socket) => flood(socket, 'HTTP/1.1 100 Continue\r\n\r\n') },
+    { onRequest: (socket) => flood(socket, 'HTTP/1.1 100 Continue\r\n\r\n') },
     /, which (answered HTTP 100|did not answer within 300 ms)$/,
   ],
-  'sends headers without end': [{ asked: (socket) => flood(socket, manyHeaders) }, notHttp],
-  'answers with garbage': [{ asked: (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n') }, notHttp],
+  'sends headers without end': [{ onRequest: (socket) => flood(socket, manyHeaders) }, notHttp],
+  'answers with garbage': [
+    { onRequest: (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n') },
+    notHttp,
+  ],
   'answers 200 and closes': [
-    { asked: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') },
+    { onRequest: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') },
     /, which opened a tunnel and closed it$/,
   ],
   hangs: [{}, late],
-  'sends a byte at a time': [{ asked: (socket) => drip(socket, slowly, 50) }, late],
+  'sends a byte at a time': [{ onRequest: (socket) => drip(socket, slowly, 50) }, late],
 };

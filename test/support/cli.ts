@@ -152,7 +152,7 @@ export class Machine implements Disposable {
     dialogue: readonly (readonly [prompt: string, answer: string | null])[],
     { env = {} }: RunOptions = {},
   ): Promise<Finished> {
-    return this.#type([process.execPath, bin, ...args], dialogue, env);
+    return this.#onPseudoTerminal([process.execPath, bin, ...args], dialogue, env);
   }
 
   /** Types lines into an interactive bash in which `userinfo` is the built program. */
@@ -160,7 +160,7 @@ export class Machine implements Disposable {
     const settings = join(this.folder, 'bashrc');
     writeFileSync(settings, `PS1='ready> '\nuserinfo() { "${process.execPath}" "${bin}" "$@"; }\n`);
     const dialogue = [...lines, 'exit'].map((line) => ['ready> ', line] as const);
-    return this.#type(['bash', '--rcfile', settings, '-i'], dialogue, {});
+    return this.#onPseudoTerminal(['bash', '--rcfile', settings, '-i'], dialogue, {});
   }
 
   async #runHere(
@@ -188,7 +188,7 @@ export class Machine implements Disposable {
     return this.#keep(status, stdout.bytes, shows ? Buffer.of() : stderr.bytes);
   }
 
-  #type(
+  #onPseudoTerminal(
     argv: readonly string[],
     dialogue: readonly (readonly [prompt: string, answer: string | null])[],
     env: Readonly<Record<string, string>>,
@@ -291,8 +291,8 @@ export function printedBy(child: ChildProcess, pattern: RegExp): Promise<RegExpE
     let text = '';
     const look = (chunk: Buffer) => {
       text += chunk.toString();
-      const found = pattern.exec(text);
-      if (found !== null) resolve(found);
+      const match = pattern.exec(text);
+      if (match !== null) resolve(match);
     };
     child.stdout?.on('data', look);
     child.stderr?.on('data', look);

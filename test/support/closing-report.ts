@@ -62,8 +62,12 @@ function linesOfSkipped(modules: readonly TestModule[]): string[] {
 /** The title of the test, with those of its suites. */
 function titleOfSkipped(test: TestCase): string {
   const titles = [test.name];
-  for (let at: TestModule | TestSuite = test.parent; at.type === 'suite'; at = at.parent)
-    titles.push(at.name);
+  for (
+    let suite: TestModule | TestSuite = test.parent;
+    suite.type === 'suite';
+    suite = suite.parent
+  )
+    titles.push(suite.name);
   return titles.reverse().join(' > ');
 }
 

@@ -15,17 +15,20 @@ function leaves(command: Command, path: readonly string[] = []): string[][] {
   const inner = command
     .createHelp()
     .visibleCommands(command)
-    .filter((one) => one.name() !== 'help');
+    .filter((subcommand) => subcommand.name() !== 'help');
   const isOne = inner.length === 0 || command.registeredArguments.length > 0;
   return [
     ...(isOne ? [[...path]] : []),
-    ...inner.flatMap((one) => leaves(one, [...path, one.name()])),
+    ...inner.flatMap((subcommand) => leaves(subcommand, [...path, subcommand.name()])),
   ];
 }
 
 function groupsIn(command: Command, path: readonly string[] = []): string[][] {
-  const inner = command.commands.filter((one) => one.commands.length > 0);
-  return [[...path], ...inner.flatMap((one) => groupsIn(one, [...path, one.name()]))];
+  const inner = command.commands.filter((subcommand) => subcommand.commands.length > 0);
+  return [
+    [...path],
+    ...inner.flatMap((subcommand) => groupsIn(subcommand, [...path, subcommand.name()])),
+  ];
 }
 
 /** The words of each command. */

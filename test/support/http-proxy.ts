@@ -54,12 +54,12 @@ export async function httpProxy(
       client.end(`HTTP/1.1 ${refusal} Refused\r\n\r\n`);
       return;
     }
-    const server = connect(Number(port), hostname, () => {
+    const upstream = connect(Number(port), hostname, () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
-      server.pipe(client).pipe(server);
+      upstream.pipe(client).pipe(upstream);
     });
-    server.on('error', () => client.destroy());
-    client.on('error', () => server.destroy());
+    upstream.on('error', () => client.destroy());
+    client.on('error', () => upstream.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -52,8 +52,12 @@ const knownName = fc.constantFrom(
 );
 const pick = fc.nat({ max: 1000 });
 
-function change(pairs: WirePairs, at: number, to: (pair: WirePairs[number]) => WirePairs): void {
-  const index = at % Math.max(1, pairs.length);
+function change(
+  pairs: WirePairs,
+  picked: number,
+  to: (pair: WirePairs[number]) => WirePairs,
+): void {
+  const index = picked % Math.max(1, pairs.length);
   const pair = pairs[index];
   if (pair !== undefined) pairs.splice(index, 1, ...to(pair));
 }
@@ -115,12 +119,12 @@ export const pairMutation: fc.Arbitrary<PairMutation> = fc.oneof(
         pairs.push(pair),
   ),
   fc.tuple(pick, pick).map(
-    ([one, other]): PairMutation =>
+    ([first, second]): PairMutation =>
       (pairs) => {
-        const [a, b] = [pairs[one % pairs.length], pairs[other % pairs.length]];
+        const [a, b] = [pairs[first % pairs.length], pairs[second % pairs.length]];
         if (a === undefined || b === undefined) return;
-        pairs[one % pairs.length] = [a[0], b[1]];
-        pairs[other % pairs.length] = [b[0], a[1]];
+        pairs[first % pairs.length] = [a[0], b[1]];
+        pairs[second % pairs.length] = [b[0], a[1]];
       },
   ),
   fc.nat({ max: 1500 }).map(

@@ -1,7 +1,7 @@
 import { configureGlobal } from 'fast-check';
 
-// One seed for all that tests draw, so that a run can be repeated: of vitest.config.ts, or of who
-// runs it. Each run draws others: many runs, not many cases of one, find what is rare.
+// One seed for all random values of the tests, so that a run can be repeated. vitest.config.ts draws
+// it, unless the environment has one: many runs, not many cases of one, find what is rare.
 const seed = Number(process.env.USERINFO_TEST_SEED);
 configureGlobal({ seed, numRuns: 50 });
 

@@ -14,7 +14,6 @@ export function csv(options: Partial<CsvOptions> = {}): Parse<CsvRow> {
     readsDelimiter: false,
     types: new Map(),
     empty: 'drop',
-    canBeTyped: true,
     checkColumns() {},
     note() {},
     countEmpty() {},
@@ -29,7 +28,8 @@ export function ndjson(note = (_text: string) => {}): Parse<NdjsonRow> {
 
 /** Bytes as a stream would bring them, so many at a time. */
 export async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) yield Buffer.from(bytes.subarray(at, at + size));
+  for (let start = 0; start < bytes.length; start += size)
+    yield Buffer.from(bytes.subarray(start, start + size));
 }
 
 /** All rows of an input, read as a run reads them. */
@@ -52,11 +52,3 @@ export async function cellsOf(
 ): Promise<CsvRow['cells'][]> {
   return (await readRows(csv(options), input, options)).map(({ cells }) => cells);
 }
-
-export const failure = (work: Promise<unknown>): Promise<Error & { hint?: string }> =>
-  work.then(
-    () => {
-      throw new Error('it did not fail');
-    },
-    (error) => error,
-  );

@@ -67,7 +67,7 @@ export function user(unionId: string, fields: Partial<UserRecord> = {}): UserRec
 
 /** All items of a list. */
 export async function all<T>(list: AsyncIterable<T>): Promise<T[]> {
-  const found = [];
-  for await (const item of list) found.push(item);
-  return found;
+  const items = [];
+  for await (const item of list) items.push(item);
+  return items;
 }

@@ -1,13 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { requestFields } from '../../src/core/profiles/profile.js';
 import { InvalidInputError, UserInfoClient } from '../../src/index.js';
 import { Machine } from './cli.js';
+import { httpServer, writtenBy } from './raw-server.js';
 
 /** A read or a passback, as somebody gives it; settings that are absent are usual ones. */
-export interface Given {
+export interface RequestInput {
   readonly tenant_code?: string;
   readonly channel?: string;
   readonly app_key?: string;
@@ -22,7 +21,7 @@ export interface Given {
 }
 
 /** What became of it. */
-export interface Became {
+export interface RequestOutcome {
   /** The parameters of each request that the platform received. */
   readonly received: readonly Readonly<Record<string, string>>[];
   /** Why nothing was sent; `null` if it was. */
@@ -37,26 +36,11 @@ export interface Became {
  */
 export async function plainPlatform() {
   const received: Record<string, string>[] = [];
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const [, query = ''] = (request.url ?? '').split('?');
-    const parameters = Object.fromEntries(
-      [query, Buffer.concat(chunks).toString()].flatMap(decodePairs),
-    );
-    received.push(parameters);
-    const { union_id = 'u1' } = parameters;
-    response.end(JSON.stringify({ code: 200, msg: 'ok', data: { union_id } }));
+  const { url, close } = await httpServer((request, response) => {
+    received.push(Object.fromEntries([request.query, request.body].flatMap(decodePairs)));
+    response.end(writtenBy(request));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    received,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { url, received, close };
 }
 
 function decodePairs(encoded: string): [name: string, value: string][] {
@@ -77,8 +61,8 @@ const usual = { tenant_code: 't', channel: 'c', app_key: 'k' };
  * The parameters that the platform receives of a request: without white space around an argument
  * that is an ID.
  */
-export function expectedOf(way: Way, given: Given): Record<string, string> {
-  const { info_names, user_info, ...ids } = { ...usual, ...given };
+export function expectedOf(way: Way, input: RequestInput): Record<string, string> {
+  const { info_names, user_info, ...ids } = { ...usual, ...input };
   const isCut = (name: string) =>
     way !== 'SDK' &&
     name !== 'primary_key' &&
@@ -92,7 +76,7 @@ export function expectedOf(way: Way, given: Given): Record<string, string> {
 }
 
 /** Gives requests to a platform by each way, one at a time. */
-export class Giver implements Disposable {
+export class InputSender implements Disposable {
   readonly #machine = new Machine();
   readonly #platform: Awaited<ReturnType<typeof plainPlatform>>;
 
@@ -104,24 +88,24 @@ export class Giver implements Disposable {
     this.#machine[Symbol.dispose]();
   }
 
-  async give(way: Way, given: Given): Promise<Became> {
+  async send(way: Way, input: RequestInput): Promise<RequestOutcome> {
     const start = this.#platform.received.length;
     const { refused, said } =
-      way === 'SDK' ? await this.#bySdk(given) : await this.#byCommand(way, given);
+      way === 'SDK' ? await this.#bySdk(input) : await this.#byCommand(way, input);
     const received = this.#platform.received
       .slice(start)
       .map(({ app_sign, sign, random, timestamp, ...rest }) => rest);
     return { received, refused, said };
   }
 
-  async #byCommand(way: Exclude<Way, 'SDK'>, given: Given) {
-    const { code, info_names = [], user_info = [] } = given;
+  async #byCommand(way: Exclude<Way, 'SDK'>, input: RequestInput) {
+    const { code, info_names = [], user_info = [] } = input;
     const operation = code === undefined ? 'passback' : 'read';
     const deployment = [
       `--base-url=${this.#platform.url}`,
-      ...flagsOf({ ...usual, ...given }, settings),
+      ...flagsOf({ ...usual, ...input }, settings),
     ];
-    const target = flagsOf(given, ['scope', 'union_id', 'primary_key']);
+    const target = flagsOf(input, ['scope', 'union_id', 'primary_key']);
     const operands = code === undefined ? user_info.map(pairOf) : [code, ...info_names];
     switch (way) {
       case 'arguments':
@@ -134,7 +118,7 @@ export class Giver implements Disposable {
         return this.#run(
           [operation, ...target, '--', ...operands],
           '',
-          variablesOf({ ...usual, ...given }, this.#platform.url),
+          variablesOf({ ...usual, ...input }, this.#platform.url),
         );
       case 'profile': {
         rmSync(this.#machine.configFolder, { recursive: true, force: true });
@@ -152,10 +136,10 @@ export class Giver implements Disposable {
       }
       case 'CSV':
       case 'NDJSON': {
-        const inCommon = flagsOf(given, ['scope', 'primary_key']);
-        const isByBoth = given.union_id !== undefined && given.primary_key !== undefined;
+        const inCommon = flagsOf(input, ['scope', 'primary_key']);
+        const isByBoth = input.union_id !== undefined && input.primary_key !== undefined;
         if (isByBoth) inCommon.push('--union-id-column=union_id');
-        const file = this.#fileOf(way, given);
+        const file = this.#fileOf(way, input);
         return this.#run([
           'bulk',
           operation,
@@ -170,7 +154,7 @@ export class Giver implements Disposable {
   }
 
   /** A file with one row. */
-  #fileOf(way: 'CSV' | 'NDJSON', { code, union_id, user_info = [] }: Given): string {
+  #fileOf(way: 'CSV' | 'NDJSON', { code, union_id, user_info = [] }: RequestInput): string {
     const row = [...Object.entries({ code, union_id }), ...user_info].filter(
       ([, value]) => value !== undefined,
     );
@@ -197,9 +181,9 @@ export class Giver implements Disposable {
     union_id,
     primary_key,
     user_info = [],
-    ...given
-  }: Given) {
-    const { tenant_code, channel, app_key } = { ...usual, ...given };
+    ...input
+  }: RequestInput) {
+    const { tenant_code, channel, app_key } = { ...usual, ...input };
     try {
       await using client = new UserInfoClient({
         baseUrl: this.#platform.url,
@@ -223,14 +207,14 @@ export class Giver implements Disposable {
   }
 }
 
-function flagsOf(given: Given, names: readonly (keyof Given)[]): string[] {
+function flagsOf(input: RequestInput, names: readonly (keyof RequestInput)[]): string[] {
   return names
-    .filter((name) => given[name] !== undefined)
-    .map((name) => `--${name.replaceAll('_', '-')}=${given[name]}`);
+    .filter((name) => input[name] !== undefined)
+    .map((name) => `--${name.replaceAll('_', '-')}=${input[name]}`);
 }
 
-function variablesOf(given: Given, url: string): Record<string, string> {
-  const variables = settings.map((name) => [`USERINFO_${name.toUpperCase()}`, given[name] ?? '']);
+function variablesOf(input: RequestInput, url: string): Record<string, string> {
+  const variables = settings.map((name) => [`USERINFO_${name.toUpperCase()}`, input[name] ?? '']);
   return { USERINFO_BASE_URL: url, ...Object.fromEntries(variables) };
 }
 

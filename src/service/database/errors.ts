@@ -51,7 +51,7 @@ export const nothingWritten =
   'the row that checks whether the database can be written to is missing';
 
 /**
- * The database is well, but this unit of work got no turn: a row that it needs stays locked, or too
+ * The database is healthy, but this unit of work was not run: a row that it needs stays locked, or too
  * many wait. Nothing of it was stored.
  */
 export class DatabaseBusyError extends StoreUnavailableError {}

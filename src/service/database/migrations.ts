@@ -52,7 +52,7 @@ export async function migrate(
 ): Promise<Migration> {
   const to = schema.steps.length;
   // A user without the right to create tables may use existing ones.
-  const from = await driver.read((sql) => readVersion(sql, schema)).catch(noTable);
+  const from = await driver.read((sql) => readVersion(sql, schema)).catch(versionWithoutTable);
   if (from === to) return { from, to };
   if (from === 0 && !create) {
     throw new StartError(`the database holds no tables of ${schema.owner}`, missingDatabase);
@@ -68,21 +68,21 @@ export async function migrate(
     await driver.read((sql) => refuseForeignTables(sql, schema.owner));
   }
   return {
-    from: await driver.write((sql) => applySteps(sql, schema, driver.engine)).catch(refused),
+    from: await driver.write((sql) => applySteps(sql, schema, driver.engine)).catch(explainRefusal),
     to,
   };
 }
 
 /**
- * A server that is set up otherwise, as with an event trigger or without the schema to create in,
- * says so itself.
+ * Adds what to do to the error of a server that does not let its user create tables, as with an
+ * event trigger or without a schema to create them in. Other errors are thrown as they are.
  */
-function refused(error: unknown): never {
+function explainRefusal(error: unknown): never {
   if (!(error instanceof Error && 'severity' in error)) throw error;
   throw new StoreUnavailableError(
-    `the server does not create the tables: ${quoteName(error.message)}`,
+    `the server refused to create the tables: ${quoteName(error.message)}`,
     {
-      hint: 'Look at what is set for its user and for the database, such as search_path.',
+      hint: 'Check the settings of its user and of the database, such as search_path.',
       cause: error,
     },
   );
@@ -102,7 +102,8 @@ async function readVersion(sql: Sql, { table, steps }: Schema): Promise<number> 
   });
 }
 
-function noTable(error: unknown): number {
+/** The version of a database without the table: what else failed is known by its class. */
+function versionWithoutTable(error: unknown): 0 {
   if (error instanceof StartError || error instanceof StoreUnavailableError) throw error;
   return 0;
 }

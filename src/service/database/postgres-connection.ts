@@ -35,8 +35,7 @@ export interface WorkLimits {
   /** When the unit of work ends, by `performance.now()`: it sends nothing more then. */
   readonly deadline: number;
   /**
-   * Maximum wait for an answer in milliseconds: a server that is well cancels a statement before
-   * that.
+   * Maximum wait for an answer in milliseconds: a healthy server cancels a statement before that.
    */
   readonly answerMs: number;
   /** Called when a statement is not answered in time. It goes on. */

@@ -50,7 +50,7 @@ const notSerialized: Fault = {
   message: 'the database could not serialize its transactions',
   type: ConflictError,
 };
-const shutDown: Fault = { message: 'the database shuts down', type: ConnectionLostError };
+const shutDown: Fault = { message: 'the database is shutting down', type: ConnectionLostError };
 
 /**
  * Errors of the database, not of the statement:
@@ -75,7 +75,7 @@ const bySqlState: Readonly<Record<string, Fault>> = {
   },
   '3D000': {
     message: 'there is no such database on the server',
-    hint: 'Create it: createdb does.',
+    hint: 'Create it, for example with createdb.',
   },
   '40001': notSerialized,
   '40P01': notSerialized,
@@ -96,7 +96,7 @@ const bySqlState: Readonly<Record<string, Fault>> = {
   '57014': { message: 'the database did not answer in time', type: DatabaseBusyError },
   '57P01': shutDown,
   '57P02': shutDown,
-  '57P03': { message: 'the database starts or shuts down', type: ConnectionLostError },
+  '57P03': { message: 'the database is starting up or shutting down', type: ConnectionLostError },
   '57P05': { message: 'the database closed an idle connection', type: ConnectionLostError },
   '58030': { message: 'the disk of the database cannot be read or written' },
 };
@@ -118,7 +118,7 @@ const byClass: Readonly<Record<string, Fault>> = {
 };
 
 const bySystemError: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
+  ECONNREFUSED: 'nothing is listening there',
   ENOTFOUND: 'the host name cannot be resolved',
   EAI_AGAIN: 'the host name cannot be resolved',
   ENOENT: 'there is no such socket',

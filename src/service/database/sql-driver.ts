@@ -51,7 +51,7 @@ export interface PoolUsage {
 }
 
 /**
- * A database, with as thin an interface as possible. A unit of work awaits only its own statements,
+ * The smallest interface that the store needs of a database. A unit of work awaits only its own statements,
  * and may be run again from its start. Errors of the database, not of a statement, are
  * StoreUnavailableErrors; so is the one at a deadline, after which nothing more is sent.
  */

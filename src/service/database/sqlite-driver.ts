@@ -79,7 +79,7 @@ async function loadSqlite(file: string): Promise<SqliteLibrary> {
 /** An error of opening a file, for the operator; others as they are. */
 function openFault(error: unknown, file: string): unknown {
   const usualHint =
-    'Its folder must be there and be writable; a file that is there must be an SQLite database.';
+    'Its folder must exist and be writable; an existing file must be an SQLite database.';
   if (error instanceof StoreUnavailableError) {
     return new StartError(`cannot open the database ${file}: ${error.message}`, {
       hint: error.hint ?? usualHint,

@@ -1,11 +1,9 @@
-import { Secret } from '../../core/signing/secret.js';
+import { secretLabel } from '../../core/signing/secret.js';
 import { alikeLength } from '../../lab/verify/compare-messages.js';
 import { sentencesOf } from '../../lab/verify/verify-signature.js';
 import { empty, type Html, html } from './html.js';
 import { reconstructionOf } from './reconstruct.js';
 import type { Rejection } from './request-ring.js';
-
-const secretLabel = String(new Secret(''));
 
 export function causeOf({ explained, rejected }: Rejection): Html {
   const cause = sentencesOfCause(rejected);

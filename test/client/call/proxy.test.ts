@@ -64,7 +64,9 @@ describe('a proxy that opens no tunnel is asked once for each attempt, and named
   });
 
   it('refuses the password: it is not sent again', async () => {
-    const talk = { asked: (socket) => socket.write('HTTP/1.1 407 No\r\n\r\n') } satisfies ProxyTalk;
+    const talk = {
+      onRequest: (socket) => socket.write('HTTP/1.1 407 No\r\n\r\n'),
+    } satisfies ProxyTalk;
     const proxy = await proxyThat(talk);
     const error = await failure(proxy, { attempts: 3 });
     expect(error).toMatchObject({
@@ -90,7 +92,7 @@ describe('a proxy that opens no tunnel is asked once for each attempt, and named
 
   it('answers in plain text in the tunnel', async () => {
     const proxy = await proxyThat({
-      asked: (socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nhello, who is it'),
+      onRequest: (socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nhello, who is it'),
     });
     const error = await failure(proxy, { attempts: 3 });
     expect(error).toMatchObject({ reason: 'tls', received: false, attempts: 1 });
@@ -114,18 +116,18 @@ describe('a proxy of plain http', () => {
   const plain = { baseUrl: 'http://api.example.com', allowHttp: true };
 
   it.each<[string, ProxyTalk, string, RegExp]>([
-    ['closes at once', { opened: (s) => s.end() }, 'reset', /closed the connection/],
-    ['closes after reading', { asked: (s) => s.end() }, 'reset', /closed the connection/],
+    ['closes at once', { onConnection: (s) => s.end() }, 'reset', /closed the connection/],
+    ['closes after reading', { onRequest: (s) => s.end() }, 'reset', /closed the connection/],
     [
       'closes in a status line',
-      { asked: (s) => s.end('HTTP/1.1 20') },
+      { onRequest: (s) => s.end('HTTP/1.1 20') },
       'reset',
       /closed the connection/,
     ],
     [
       'redirects',
       {
-        asked: (s) =>
+        onRequest: (s) =>
           s.write(
             'HTTP/1.1 302 Found\r\nLocation: http://login.example/?a\r\nContent-Length: 0\r\n\r\n',
           ),
@@ -135,7 +137,7 @@ describe('a proxy of plain http', () => {
     ],
     [
       'continues without end',
-      { asked: (s) => s.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)) },
+      { onRequest: (s) => s.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)) },
       'reset',
       /closed the connection/,
     ],
@@ -149,7 +151,7 @@ describe('a proxy of plain http', () => {
       new RegExp(`^api\\.example\\.com through the proxy ${proxy.host} `),
     );
     // After a flood undici may have opened the next connection already; it sends nothing on it.
-    expect(talk.asked === undefined ? proxy.connections : proxy.asked.length).toBe(attempts);
+    expect(talk.onRequest === undefined ? proxy.connections : proxy.asked.length).toBe(attempts);
     expect(proxy.asked).toEqual(
       proxy.asked.map(
         () => 'PUT http://api.example.com/api/v1/server/user/passback_user_info HTTP/1.1',
@@ -160,18 +162,18 @@ describe('a proxy of plain http', () => {
 
 describe('without a proxy, one connection for each attempt', () => {
   it.each<[string, ProxyTalk]>([
-    ['a server that closes at once', { opened: (socket) => socket.end() }],
-    ['a server that resets at once', { opened: (socket) => socket.resetAndDestroy() }],
-    ['a server that closes after reading', { asked: (socket) => socket.end() }],
+    ['a server that closes at once', { onConnection: (socket) => socket.end() }],
+    ['a server that resets at once', { onConnection: (socket) => socket.resetAndDestroy() }],
+    ['a server that closes after reading', { onRequest: (socket) => socket.end() }],
     [
       'a server that continues without end',
-      { asked: (socket) => flood(socket, 'HTTP/1.1 100 Continue\r\n\r\n') },
+      { onRequest: (socket) => flood(socket, 'HTTP/1.1 100 Continue\r\n\r\n') },
     ],
   ])('%s', async (_, talk) => {
     for (const scheme of ['http', 'https']) {
       const server = await proxyThat(talk);
       const baseUrl = `${scheme}://${server.host}`;
-      if (scheme === 'https' && talk.asked !== undefined) continue;
+      if (scheme === 'https' && talk.onRequest !== undefined) continue;
       const error = await failure(server, { baseUrl, attempts: 2 });
       expect(error).toMatchObject({ reason: 'reset', attempts: 2 });
       expect(error.message).toContain(server.host);
@@ -194,7 +196,7 @@ it('HTTP 407 of the service itself is no refusal of a proxy', async () => {
 
 it('a bulk run asks the proxy no more often than rows and attempts allow, and ends at a refused password', async () => {
   const rows = Array.from({ length: 20 }, (_, index) => ({ ...row, unionId: `u${index}` }));
-  const closing = await proxyThat({ asked: (socket) => socket.end() });
+  const closing = await proxyThat({ onRequest: (socket) => socket.end() });
   let outcomes = 0;
   for await (const { outcome } of passbackAll(rows, {
     ...options,
@@ -206,7 +208,9 @@ it('a bulk run asks the proxy no more often than rows and attempts allow, and en
   }
   expect(outcomes).toBe(20);
   expect(closing.passwords).toBe(40);
-  const refusing = await proxyThat({ asked: (socket) => socket.write('HTTP/1.1 407 No\r\n\r\n') });
+  const refusing = await proxyThat({
+    onRequest: (socket) => socket.write('HTTP/1.1 407 No\r\n\r\n'),
+  });
   const run = async () => {
     for await (const _ of passbackAll(rows, { ...options, proxy: refusing.url, concurrency: 1 }));
   };

@@ -2,21 +2,21 @@ import { expect, test } from 'vitest';
 import type { RecipeJson } from '../../../src/core/signing/recipe.js';
 import { parseRecipe, parseSigningRecipes } from '../../../src/core/signing/recipe-json.js';
 
-type Given = Partial<RecipeJson>;
+type RequestInput = Partial<RecipeJson>;
 const cut = (place: string) => `${place}: slice takes a digest, and nothing else`;
 const caseOf = (place: string) =>
   `${place}: loses a part of the secret: the letter case of its base64`;
-const text = (message: string, ...steps: string[]): Given => ({
+const text = (message: string, ...steps: string[]): RequestInput => ({
   message: [message],
   ...(steps.length > 0 && { steps }),
 });
 /** With this text among the parameters. */
-const held = (added: string, message = '$params', ...steps: string[]): Given => ({
+const held = (added: string, message = '$params', ...steps: string[]): RequestInput => ({
   ...text(message, ...steps),
   params: { add: { k: added } },
 });
 
-test.each<[string, Given, string]>([
+test.each<[string, RequestInput, string]>([
   ['the message', text('$secret', 'slice:0:3', 'md5'), cut('steps[0]')],
   ['other text', text('$param:a', 'slice:0:3', 'append:$secret', 'md5'), cut('steps[0]')],
   ['its digest in the message', text('$secret.md5', 'slice:0:8', 'md5'), cut('steps[0]')],
@@ -46,7 +46,7 @@ test.each<[string, Given, string]>([
   expect(() => parseSigningRecipes({ app_sign: other, sign: recipe })).toThrow(`sign.${message}`);
 });
 
-test.each<[string, Given]>([
+test.each<[string, RequestInput]>([
   [
     'a cut of a digest',
     text('$params$secret', 'md5', 'slice:8:24', 'append:$secret', 'sha1', 'slice:0:32'),

@@ -161,9 +161,9 @@ describe('the PostgreSQL driver', () => {
     const lost = new PostgresPool(config, 1, 'SELECT 1');
     const reason = () =>
       lost.use(async () => '', Number.POSITIVE_INFINITY).catch((error: Error) => error.message);
-    expect(await reason()).toBe('the database starts or shuts down');
+    expect(await reason()).toBe('the database is starting up or shutting down');
     ending.close();
-    await expect.poll(reason).toBe('the database cannot be reached: nothing listens there');
+    await expect.poll(reason).toBe('the database cannot be reached: nothing is listening there');
     await lost.close();
   });
 

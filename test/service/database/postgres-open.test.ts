@@ -69,7 +69,7 @@ describe('a PostgreSQL database that cannot be opened', () => {
   });
 
   it.each<[string, () => string, string]>([
-    ['nothing listens', () => at(`userinfo:${password}`, 'x', '1'), 'nothing listens there'],
+    ['nothing listens', () => at(`userinfo:${password}`, 'x', '1'), 'nothing is listening there'],
     [
       'the host is unknown',
       () => `postgres://u:${password}@host.invalid/x`,

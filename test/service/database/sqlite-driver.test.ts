@@ -298,13 +298,9 @@ describe('the SQLite driver', () => {
   });
 
   it.each([
-    ['a folder that is not there', 'no such file or folder', 'Its folder must be there'],
-    ['a folder', 'not a file', 'a file that is there must be an SQLite database'],
-    [
-      'a file that is no database',
-      'not a database',
-      'a file that is there must be an SQLite database',
-    ],
+    ['a folder that is not there', 'no such file or folder', 'Its folder must exist'],
+    ['a folder', 'not a file', 'an existing file must be an SQLite database'],
+    ['a file that is no database', 'not a database', 'an existing file must be an SQLite database'],
     ['a database that another process locks', 'locked', 'Wait for that process, or end it.'],
     ['a database with a damaged schema', 'the database file is damaged', 'Restore a backup.'],
     ['a database with a damaged table', 'the database file is damaged', 'Restore a backup.'],

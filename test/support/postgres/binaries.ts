@@ -53,7 +53,7 @@ function linkLibraries(packageFolder: string): void {
   }
 }
 
-/** Who runs the server: PostgreSQL refuses to run as root, so root lends it to somebody else. */
+/** Who runs the server: PostgreSQL refuses to run as root, so root starts it as another user. */
 export function serverUser(): User | null {
   if (process.getuid?.() !== 0) return null;
   for (const name of ['postgres', 'nobody']) {

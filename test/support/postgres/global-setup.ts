@@ -10,17 +10,17 @@ import { PostgresServer } from './postgres-server.js';
 export default async function setUp(): Promise<(() => Promise<void>) | undefined> {
   if (process.env.USERINFO_TEST_POSTGRES !== undefined) return undefined;
   let server: Promise<PostgresServer> | undefined;
-  const desk = createServer((_, answer) => {
+  const urlServer = createServer((_, answer) => {
     server ??= PostgresServer.create();
     server.then(
       ({ url }) => answer.end(url),
       (error: Error) => answer.writeHead(500).end(error.message),
     );
   }).listen(0, '127.0.0.1');
-  await once(desk, 'listening');
-  process.env.USERINFO_TEST_POSTGRES = `http://127.0.0.1:${(desk.address() as AddressInfo).port}`;
+  await once(urlServer, 'listening');
+  process.env.USERINFO_TEST_POSTGRES = `http://127.0.0.1:${(urlServer.address() as AddressInfo).port}`;
   return async () => {
-    desk.close();
+    urlServer.close();
     await (await server?.catch(() => undefined))?.remove();
   };
 }

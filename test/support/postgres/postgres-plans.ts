@@ -2,7 +2,10 @@ import type { SqlDriver } from '../../../src/service/database/sql-driver.js';
 import { createStore } from '../../../src/service/store/store.js';
 import { execute } from './test-schema.js';
 
-/** Fills a store with so many rows a table, of twenty tenants; PostgreSQL may not be told of it. */
+/**
+ * Fills a store with so many rows a table, of twenty tenants. `analyze`: whether PostgreSQL gathers
+ * statistics of them.
+ */
 export async function fillStore(
   url: string,
   driver: SqlDriver,

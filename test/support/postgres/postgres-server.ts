@@ -22,7 +22,7 @@ import {
 const untilToldToStop =
   'exec 3<&0; "$@" 3<&- & pid=$!; { cat <&3 >/dev/null; kill -INT $pid; } 2>/dev/null & wait $pid';
 
-/** The role that the tests are; it needs no password, others do. */
+/** The role of the tests. It needs no password; other roles do. */
 const role = 'userinfo';
 
 /**

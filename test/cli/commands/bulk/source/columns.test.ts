@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { passbackOperation } from '../../../../../src/cli/commands/bulk/operations.js';
 import { checkColumns } from '../../../../../src/cli/commands/bulk/source/columns.js';
-import { cellsOf, csv, failure, readRows } from '../../../../support/read-rows.js';
+import { cellsOf, csv, readRows } from '../../../../support/read-rows.js';
+import { rejection } from '../../../../support/rejection.js';
 
 const { columns } = passbackOperation({ by: 'union_id', column: 'union_id' });
 
@@ -13,10 +14,10 @@ it.each([
   ['a column of users alone', 'union_id\nf1\n', 'line 1: there is no column to pass back'],
 ])('a header with %s is refused', async (_, text, said) => {
   const format = csv({ checkColumns: (found) => checkColumns(found, columns) });
-  expect((await failure(readRows(format, text))).message).toContain(said);
+  expect((await rejection(readRows(format, text))).message).toContain(said);
 });
 
 it('JSON is not accepted as a CSV header', async () => {
-  const error = await failure(cellsOf('{"union_id":"f1"}\n'));
+  const error = await rejection(cellsOf('{"union_id":"f1"}\n'));
   expect(error.message).toBe('line 1 is not a header, but looks like JSON');
 });

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { formatCsvRow } from '../../../../../src/cli/commands/bulk/source/csv.js';
 import { toUtf8 } from '../../../../../src/cli/commands/bulk/source/text.js';
 import { JsonNumber } from '../../../../../src/core/contract/user-info.js';
-import { cellsOf, csv, failure, readRows } from '../../../../support/read-rows.js';
+import { cellsOf, csv, readRows } from '../../../../support/read-rows.js';
+import { rejection } from '../../../../support/rejection.js';
 
 const header = 'union_id,a\n';
 
@@ -60,7 +61,9 @@ describe('CSV rows', () => {
       expect(rows.map(({ line, cells }) => [line, ...cells])).toEqual(
         whole.map(({ line, cells }) => [line, ...cells]),
       );
-      expect((await failure(readRows(csv(), input, { chunkSize }))).message).toMatch(/^line 12: /);
+      expect((await rejection(readRows(csv(), input, { chunkSize }))).message).toMatch(
+        /^line 12: /,
+      );
     }
   });
 
@@ -92,13 +95,13 @@ describe('CSV rows', () => {
     [`u1,x\nu2,${'y'.repeat(17 * 1024 * 1024)}\n`, 'line 3 is longer than 16777216 bytes'],
     [`u1,x\nu2,"${'y\n'.repeat(9 * 1024 * 1024)}`, 'line 3: the row is longer than 16777216 bytes'],
   ])('that are not CSV are refused by line, without their content', async (rows, message) => {
-    const error = await failure(cellsOf(header + rows));
+    const error = await rejection(cellsOf(header + rows));
     expect(error.message).toContain(message);
     expect(error.message).not.toContain('yy');
   });
 
   it('is refused with a formula, and the hint says to write its value', async () => {
-    const { hint } = await failure(cellsOf(`${header}u1,="0138"\n`));
+    const { hint } = await rejection(cellsOf(`${header}u1,="0138"\n`));
     expect(hint).toContain('A formula such as ="0138" is not a value');
   });
 
@@ -139,10 +142,10 @@ describe('the fields of a CSV row', () => {
       { age: new JsonNumber('9007199254740993'), vip: false },
     ]);
     for (const row of ['007,true', '1,yes', 'x,true', '1e,true']) {
-      const error = await failure(fieldsIn(`age,vip\n${row}\n`, { types }));
+      const error = await rejection(fieldsIn(`age,vip\n${row}\n`, { types }));
       expect(error.message).toMatch(/^the cell of column "(age|vip)" is/);
     }
-    expect((await failure(fieldsIn('age\n1\n', { types }))).message).toContain(
+    expect((await rejection(fieldsIn('age\n1\n', { types }))).message).toContain(
       'no column is named "vip"',
     );
   });
@@ -184,8 +187,10 @@ describe('the fields of a CSV row', () => {
   });
 
   it('must be as many as the header has', async () => {
-    expect((await failure(fieldsIn('a,b\n1\n'))).message).toBe('the row has 1 cell, the header 2');
-    expect((await failure(fieldsIn('a,b\n1,2,3\n'))).message).toBe(
+    expect((await rejection(fieldsIn('a,b\n1\n'))).message).toBe(
+      'the row has 1 cell, the header 2',
+    );
+    expect((await rejection(fieldsIn('a,b\n1,2,3\n'))).message).toBe(
       'the row has 3 cells, the header 2',
     );
   });

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { findEncoding } from '../../../../../src/cli/commands/bulk/source/text.js';
-import { cellsOf, failure } from '../../../../support/read-rows.js';
+import { cellsOf } from '../../../../support/read-rows.js';
+import { rejection } from '../../../../support/rejection.js';
 
 /** 用户,张三 and 𠮷 in GB18030: two and four bytes a character. */
 const gb18030 = Buffer.concat([
@@ -69,30 +70,30 @@ describe('text', () => {
     'in %s is refused if a character has no meaning outside of the program that wrote it',
     async (encoding, code) => {
       const bytes = Buffer.from([...Buffer.from('union_id,name\nu1,'), ...code, 0x0a]);
-      const error = await failure(cellsOf(bytes, { text: { encoding } }));
+      const error = await rejection(cellsOf(bytes, { text: { encoding } }));
       expect(error.message).toBe(`line 2 is not text in ${encoding}`);
       expect(error.hint).toContain('convert the file to UTF-8');
     },
   );
 
   it('that is no valid UTF-8 is refused by line, with a hint', async () => {
-    const error = await failure(cellsOf(gb18030, { chunkSize: 4 }));
+    const error = await rejection(cellsOf(gb18030, { chunkSize: 4 }));
     expect(error.message).toBe('line 2 is not text in utf-8');
     expect(error.hint).toMatch(/--encoding gb18030 .*windows-1252/);
     const late = Buffer.concat([
       Buffer.from(`union_id,name\n${'u1,x\n'.repeat(30_000)}`),
       Buffer.from([0xff, 0x0a]),
     ]);
-    expect((await failure(cellsOf(late))).message).toBe('line 30002 is not text in utf-8');
+    expect((await rejection(cellsOf(late))).message).toBe('line 30002 is not text in utf-8');
     const text = { encoding: 'gb18030' };
-    expect((await failure(cellsOf(late, { text }))).message).toBe(
+    expect((await rejection(cellsOf(late, { text }))).message).toBe(
       'line 30002 is not text in gb18030',
     );
   });
 
   it('in UTF-8 is not accepted as GB18030, which would decode it wrongly without an error', async () => {
     const ours = Buffer.from('union_id,name\nu1,张三\n');
-    const error = await failure(cellsOf(ours, { text: { encoding: 'gb18030' } }));
+    const error = await rejection(cellsOf(ours, { text: { encoding: 'gb18030' } }));
     expect(error.message).toBe('the input is UTF-8: as gb18030 its text would be stored garbled');
     expect(error.hint).toContain('iconv -f gb18030 -t utf-8');
     const ascii = Buffer.from('union_id,name\nu1,x\n');
@@ -101,22 +102,22 @@ describe('text', () => {
 
   it('is distinguished from binary data', async () => {
     const zip = Buffer.concat([Buffer.from('PK\u0003\u0004'), Buffer.alloc(100)]);
-    const { message, hint } = await failure(cellsOf(zip, { chunkSize: 3 }));
+    const { message, hint } = await rejection(cellsOf(zip, { chunkSize: 3 }));
     expect(message).toBe('the input is an Excel workbook or another zip file, not text');
     expect(hint).toContain('CSV UTF-8');
     const noise = Buffer.concat([Buffer.from('a,b\n1,2\n'), Buffer.alloc(1), randomBytes(500)]);
-    expect((await failure(cellsOf(noise))).message).toContain(
+    expect((await rejection(cellsOf(noise))).message).toContain(
       'line 3 holds U+0000: this is not a text file',
     );
   });
 
   it('that is truncated or damaged gzip is refused', async () => {
     const packed = gzipSync(`union_id,name\n${'u1,x\n'.repeat(10_000)}`);
-    expect((await failure(cellsOf(packed.subarray(0, -20)))).message).toContain(
+    expect((await rejection(cellsOf(packed.subarray(0, -20)))).message).toContain(
       'the gzip file ends in the middle',
     );
     packed[40] = (packed[40] ?? 0) ^ 0xff;
-    expect((await failure(cellsOf(packed))).message).toContain('the gzip file is damaged');
+    expect((await rejection(cellsOf(packed))).message).toContain('the gzip file is damaged');
   });
 });
 
