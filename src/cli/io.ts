@@ -217,7 +217,7 @@ export function decodeInput(bytes: Uint8Array, name: string): string {
   } catch (error) {
     if (!(error instanceof NotTextError)) throw error;
     throw new InvalidInputError(`${name} ${error.message}`, {
-      hint: 'Give text, saved as UTF-8: in another encoding it would be stored damaged.',
+      hint: 'Give text, saved as UTF-8: in another encoding it would be corrupted.',
       cause: error,
     });
   }
@@ -241,7 +241,7 @@ export function refuseDamaged(args: readonly string[], env: Io['env']): void {
   ];
   const damaged = received.find(({ bytes }) => !isUtf8(bytes));
   if (damaged === undefined) return;
-  throw new InvalidInputError(`${damaged.name} is not UTF-8: it would be stored damaged`, {
+  throw new InvalidInputError(`${damaged.name} is not UTF-8: it would be corrupted`, {
     hint: 'Give the text as UTF-8, or from a UTF-8 file: key=@file, or --user-info - < file.',
   });
 }

@@ -352,7 +352,7 @@ const noticed: readonly Noticed[] = [
   },
   {
     typed: file('union_id,a,,\\nu001,b,,\\n'),
-    says: 'line 1: the last 2 columns have no name: skipped where empty\n',
+    says: 'line 1: the last 2 columns have no name: their empty cells are skipped\n',
     sends: '{"a":"b"}',
   },
   {

@@ -120,7 +120,7 @@ function splitSecrets(
     .trim()
     .split(',')
     .flatMap((part) => part.trim().split(/\s+/));
-  // As of "$NEW,$OLD" where a variable is not set: the old key, or none, would encrypt.
+  // Such as "$NEW,$OLD" with one variable unset: the old key, or none, would be used to encrypt.
   if (parts.includes('')) {
     throw new InvalidInputError(`${what} is missing before or after a comma`, {
       hint: 'Is it a variable that is not set?',

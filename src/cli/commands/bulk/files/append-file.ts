@@ -32,7 +32,6 @@ import { lockBeside, realFilePath, syncFolder } from './real-path.js';
 
 const readAsync = promisify(read);
 
-/** The contents of a file: how many bytes, and their CRC-32. */
 /** What a file holds, as far as two files are compared: its size in bytes, and its CRC-32. */
 export interface Contents {
   readonly size: number;
@@ -46,6 +45,9 @@ export function isSame(a: Contents, b: Contents): boolean {
   return a.size === b.size && a.crc === b.crc;
 }
 
+/** Size from which text that waits is appended, in characters. */
+export const chunkLength = 65_536;
+
 /** Maximum size of one read, in bytes. */
 const chunkBytes = 65_536;
 
@@ -54,9 +56,8 @@ const mode = 0o600;
 
 /**
  * A file that grows at its end. Writes are synchronous, so that a kill at any instant loses only
- * what the service was asked and has not answered. What it is known by is its descriptor: a check
- * of it, and the cut or the write that follows, concern one file, whatever others put at its path
- * meanwhile.
+ * what the service was asked and has not answered. It is identified by its descriptor, so a check
+ * and the write after it concern the same file, whatever others put at its path meanwhile.
  */
 export class AppendFile implements Contents {
   /** As the user wrote it, for messages. */
@@ -65,7 +66,7 @@ export class AppendFile implements Contents {
   readonly realPath: string;
   readonly #fd: number;
   /** The status of the file when it was opened. */
-  readonly #found: BigIntStats;
+  readonly #statusAtOpen: BigIntStats;
   #isOpen = true;
   /** The part that stays, in bytes. */
   size = 0;
@@ -75,7 +76,7 @@ export class AppendFile implements Contents {
     this.path = path;
     this.realPath = realPath;
     this.#fd = fd;
-    this.#found = fstatSync(fd, { bigint: true });
+    this.#statusAtOpen = fstatSync(fd, { bigint: true });
   }
 
   /**
@@ -113,8 +114,8 @@ export class AppendFile implements Contents {
   }
 
   /** The size of the file when it was opened, in bytes. */
-  get foundSize(): number {
-    return Number(this.#found.size);
+  get sizeAtOpen(): number {
+    return Number(this.#statusAtOpen.size);
   }
 
   /** The contents up to `end`, or to the end of the file; those up to `start` are known. */
@@ -156,11 +157,11 @@ export class AppendFile implements Contents {
    * opened, or it belongs to another user, who could read what is written: root may write to any
    * file
    */
-  requireAsFound(): void {
-    if (Number(this.#found.uid) !== ownerOfNew(this.realPath)) throw ofAnother(this.path);
+  requireUnchanged(): void {
+    if (Number(this.#statusAtOpen.uid) !== ownerOfNew(this.realPath)) throw ofAnother(this.path);
     const now = fstatSync(this.#fd, { bigint: true });
     const isSame = (['size', 'mtimeNs', 'ctimeNs'] as const).every(
-      (key) => now[key] === this.#found[key],
+      (key) => now[key] === this.#statusAtOpen[key],
     );
     if (!isSame || !isAt(this.realPath, now)) throw changedEarly(this.path);
   }
@@ -169,14 +170,14 @@ export class AppendFile implements Contents {
    * Cuts the file behind the bytes that are `kept`, to append to them. From then on only its owner
    * can read it.
    *
-   * @throws InvalidInputError if that fails, and as `requireAsFound`
+   * @throws InvalidInputError if that fails, and as `requireUnchanged`
    */
   keep(kept: Contents): void {
-    this.requireAsFound();
+    this.requireUnchanged();
     try {
-      const { mode: modeNow, uid } = this.#found;
+      const { mode: modeNow, uid } = this.#statusAtOpen;
       if ((modeNow & 0o077n) !== 0n) makePrivate(this.#fd, Number(uid));
-      if (this.foundSize !== kept.size) ftruncateSync(this.#fd, kept.size);
+      if (this.sizeAtOpen !== kept.size) ftruncateSync(this.#fd, kept.size);
     } catch (error) {
       throw unwritable(this.path, error);
     }
@@ -187,10 +188,10 @@ export class AppendFile implements Contents {
   /**
    * Removes the file. Other names of it, such as a copy that somebody keeps, stay.
    *
-   * @throws InvalidInputError if that fails, and as `requireAsFound`
+   * @throws InvalidInputError if that fails, and as `requireUnchanged`
    */
   remove(): void {
-    this.requireAsFound();
+    this.requireUnchanged();
     this.close();
     try {
       rmSync(this.realPath);

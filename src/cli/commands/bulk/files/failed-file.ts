@@ -2,11 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { InvalidInputError, quoteName } from '../../../../core/contract/errors.js';
 import type { FileRow, RowSource } from '../source/rows.js';
-import { AppendFile, type Contents, isSame, noContents } from './append-file.js';
+import { AppendFile, type Contents, chunkLength, isSame, noContents } from './append-file.js';
 import { realFilePath } from './real-path.js';
-
-/** Size of one write, in characters. */
-const chunkLength = 65_536;
 
 const byteOrderMark = '\ufeff';
 

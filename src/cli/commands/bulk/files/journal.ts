@@ -125,7 +125,7 @@ export async function readJournal(journal: AppendFile): Promise<ReadJournal | nu
     throw noJournal(journal.path);
   }
   if (isDamaged) return { ...kept, state, tail: 'damaged' };
-  return { ...kept, state, tail: end < journal.foundSize ? 'zeros' : 'torn' };
+  return { ...kept, state, tail: end < journal.sizeAtOpen ? 'zeros' : 'torn' };
 }
 
 function noJournal(path: string): InvalidInputError {

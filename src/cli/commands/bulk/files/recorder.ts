@@ -3,11 +3,10 @@ import type { Outcome, RowOutcome } from '../../../../client/rows/outcome.js';
 import { describeSystemError } from '../../../../core/support/errors.js';
 import { type RowOperation, userOf } from '../operations.js';
 import type { FileRow } from '../source/rows.js';
-import { AppendFile, noContents } from './append-file.js';
+import { AppendFile, chunkLength, noContents } from './append-file.js';
 import type { ReplaceableFile } from './failed-file.js';
 import { RunFileError } from './file-errors.js';
 import { appendRecord, appendResults, type JournaledFiles, recordsOf } from './journal.js';
-
 import { requireNoResults } from './refused-rows.js';
 import { formatLostResult, formatOutcome, formatResult, reasonOf } from './result-line.js';
 import { LineSet, type RunState, type UnknownRow } from './run-state.js';
@@ -90,8 +89,6 @@ interface RecordedRow {
  * milliseconds: each of its records waits for the disk.
  */
 const recordMs = 500;
-/** Maximum size of one write when the run ends, in characters. */
-const chunkLength = 65_536;
 
 /**
  * Writes down the outcome of each row: its results line, before more rows are sent; from time to
@@ -173,10 +170,7 @@ export class Recorder {
     return this.#record.results.isFull(onRoom);
   }
 
-  /**
-   * That codes may be used up from now on is on the disk first, and survives a crash of the
-   * machine.
-   */
+  /** Records on the disk, before the rows are sent, that their codes may be used up. */
   onSend(sent: readonly FileRow[]): void {
     const { journal } = this.#record;
     if (this.#operation.endpoint.repeatable || journal === null) return;

@@ -1,12 +1,9 @@
 import { InvalidInputError, quoteName } from '../../../../core/contract/errors.js';
 import { type RowOperation, userOf } from '../operations.js';
 import type { FileRow, RowSource } from '../source/rows.js';
-import { AppendFile } from './append-file.js';
+import { AppendFile, chunkLength } from './append-file.js';
 import { FailedFile, type ReplaceableFile } from './failed-file.js';
 import { formatOutcome, formatResult } from './result-line.js';
-
-/** Size of one write, in characters. */
-const chunkLength = 65_536;
 
 /**
  * Where a check writes the rows that cannot be sent, each with the reason; `null` if not wanted.

@@ -44,8 +44,8 @@ export function formatOutcome(result: RowOutcome<unknown>, keepsData: boolean): 
   if (outcome === 'ok') {
     const { answer } = result;
     const { envelope, requestId } = answer;
-    const verdict = `${head},"code":${envelope.code},"msg":${shortText(envelope.msg)}`;
-    const line = `${verdict}${idMember(requestId)}`;
+    const start = `${head},"code":${envelope.code},"msg":${shortText(envelope.msg)}`;
+    const line = `${start}${idMember(requestId)}`;
     return keepsData ? `${line}${receivedMember({ answer, body: undefined })}` : line;
   }
   const { error } = result;

@@ -137,8 +137,8 @@ export class RunFiles {
   async open(properties: RunIdentity): Promise<OpenRunFiles> {
     const identity = { ...properties, 'results file': resultsOf(this.#paths) };
     // Before one of them is changed.
-    this.#journal?.requireAsFound();
-    this.#results?.requireAsFound();
+    this.#journal?.requireUnchanged();
+    this.#results?.requireUnchanged();
     const isResumed = this.#start === 'resume';
     if (isResumed && this.#earlier !== null) return this.#resume(this.#earlier, identity);
     if (this.#usesUpCode) this.#refuseUsedCodes(identity);
@@ -271,7 +271,7 @@ export class RunFiles {
     this.#results = results;
     results.keep(this.#keptResults);
     results.syncWithName();
-    const damaged = `${this.#journalName} is damaged behind byte ${size}: rows done after that may be sent again`;
+    const damaged = `${this.#journalName} is damaged after byte ${size}: rows done after that may be sent again`;
     const note = tail === 'zeros' ? damaged : null;
     return { journal, results, failed: this.#failedRows(), state, note };
   }

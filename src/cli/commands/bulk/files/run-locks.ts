@@ -43,7 +43,7 @@ export async function lockFiles(
 }
 
 function inUse({ message, isRunning }: FileLockedError): InvalidInputError {
-  const wait = 'Wait for its end, or stop it and add --resume.';
+  const wait = 'Wait until it ends, or stop it and add --resume.';
   if (isRunning)
     return new InvalidInputError(`another run uses this file: ${message}`, { hint: wait });
   return new InvalidInputError(

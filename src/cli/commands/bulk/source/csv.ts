@@ -97,7 +97,7 @@ const quotesHint =
 const hints: Readonly<Record<string, string>> = {
   INVALID_OPENING_QUOTE:
     'A cell with a quote is written in quotes, and its quotes twice. ' +
-    'A formula such as ="0138" is not a value: write what it shows. ' +
+    'A formula such as ="0138" is not a value: replace it with the value that it shows. ' +
     '--delimiter sets the text between cells.',
 };
 
@@ -297,8 +297,11 @@ function tableOf(header: readonly string[], line: number, options: Format): Tabl
   const unnamed = columns.length - named.length;
   checkColumns(named.length === 0 ? columns : named, line);
   if (unnamed > 0) {
-    const which = unnamed === 1 ? 'the last column has' : `the last ${unnamed} columns have`;
-    note(`line ${line}: ${which} no name: skipped where empty`);
+    const skipped =
+      unnamed === 1
+        ? 'the last column has no name: its empty cells are skipped'
+        : `the last ${unnamed} columns have no name: their empty cells are skipped`;
+    note(`line ${line}: ${skipped}`);
   }
   const unknown = [...types.keys()].find((column) => !columns.includes(column));
   if (unknown !== undefined) {
