@@ -126,7 +126,7 @@ async function runDry(run: BulkRun): Promise<void> {
   const { results, failed, takeOver } = run.options;
   const input = run.source.input.size === null ? undefined : run.file;
   refuseUnusable({ results, failed }, input);
-  const release = await lockFiles([results, failed], takeOver);
+  const release = await lockFiles({ results, failed }, takeOver);
   try {
     const failedFile = newFailedFile(failed);
     if (results !== undefined) requireNoResults(results);
@@ -201,7 +201,7 @@ async function runStream(run: BulkRun): Promise<void> {
   const { results, failed: failedPath, takeOver } = options;
   if (results === undefined) refuseOutputOptions(run);
   refuseUnusable({ results, failed: failedPath });
-  const release = await lockFiles([results, failedPath], takeOver);
+  const release = await lockFiles({ results, failed: failedPath }, takeOver);
   try {
     const failed = newFailedFile(failedPath);
     if (failed !== null) requireOurs(failed);

@@ -235,6 +235,14 @@ describe('an existing file that is not of a run is refused before the first row,
     expect(leftBehind()).toEqual([]);
   });
 
+  it.each(['--failed', '--results'])('%s names a file that cannot be created', async (option) => {
+    const name = writeRows('long.csv', { failing: 1 });
+    const refused = await passBack(name, option, 'x'.repeat(300));
+    expect(refused).toMatchObject({ status: 2, stdout: '' });
+    expect(refused.stderr).toContain(`Name a file in another folder with ${option}.\n`);
+    expect(server.requests).toHaveLength(0);
+  });
+
   it('--failed of a stream names a file of another origin', async () => {
     const name = writeRows('foreign.csv', { failing: 2 });
     writeFileSync(path('precious.csv'), 'precious\n');
@@ -333,7 +341,7 @@ describe('files of a run', () => {
         join(import.meta.dirname, '../../../../src/cli/commands/bulk/files/append-file.ts'),
       );
       const script = `import(process.argv[1])
-      .then(({ AppendFile }) => AppendFile.find(process.argv[2]).keep({ size: 0, crc: 0 }))
+      .then(({ AppendFile }) => AppendFile.find({ path: process.argv[2], option: '--results' }).keep({ size: 0, crc: 0 }))
       .catch((error) => console.log(error.message))`;
       // A number without a name, as containers have.
       const asOther = { uid: 54_321, gid: 54_321, encoding: 'utf8' } as const;

@@ -23,6 +23,7 @@ import { unreadable } from '../source/input.js';
 import {
   changedEarly,
   notRegular,
+  type OptionPath,
   ofAnother,
   RunFileError,
   unwritable,
@@ -59,9 +60,9 @@ const mode = 0o600;
  * what the service was asked and has not answered. It is identified by its descriptor, so a check
  * and the write after it concern the same file, whatever others put at its path meanwhile.
  */
-export class AppendFile implements Contents {
-  /** As the user wrote it, for messages. */
+export class AppendFile implements Contents, OptionPath {
   readonly path: string;
+  readonly option: OptionPath['option'];
   /** The path without links. */
   readonly realPath: string;
   readonly #fd: number;
@@ -72,8 +73,9 @@ export class AppendFile implements Contents {
   size = 0;
   crc = 0;
 
-  private constructor(path: string, realPath: string, fd: number) {
+  private constructor({ path, option }: OptionPath, realPath: string, fd: number) {
     this.path = path;
+    this.option = option;
     this.realPath = realPath;
     this.#fd = fd;
     this.#statusAtOpen = fstatSync(fd, { bigint: true });
@@ -84,19 +86,19 @@ export class AppendFile implements Contents {
    *
    * @throws InvalidInputError if it cannot be written, or is not a regular file
    */
-  static find(path: string): AppendFile | null {
-    const realPath = realFilePath(path);
+  static find(file: OptionPath): AppendFile | null {
+    const realPath = realFilePath(file);
     let fd: number;
     try {
       // A link or pipe that is put there meanwhile is neither followed nor waited for.
       fd = openSync(realPath, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     } catch (error) {
       if (isSystemError(error, 'ENOENT')) return null;
-      throw unwritable(path, error);
+      throw unwritable(file, error);
     }
-    if (fstatSync(fd).isFile()) return new AppendFile(path, realPath, fd);
+    if (fstatSync(fd).isFile()) return new AppendFile(file, realPath, fd);
     closeSync(fd);
-    throw notRegular(path);
+    throw notRegular(file.path);
   }
 
   /**
@@ -104,12 +106,12 @@ export class AppendFile implements Contents {
    *
    * @throws InvalidInputError if that fails, or something is there
    */
-  static create(path: string, realPath = realFilePath(path)): AppendFile {
+  static create(file: OptionPath, realPath = realFilePath(file)): AppendFile {
     try {
-      return new AppendFile(path, realPath, openSync(realPath, 'wx+', mode));
+      return new AppendFile(file, realPath, openSync(realPath, 'wx+', mode));
     } catch (error) {
-      if (isSystemError(error, 'EEXIST')) throw changedEarly(path);
-      throw unwritable(path, error);
+      if (isSystemError(error, 'EEXIST')) throw changedEarly(file.path);
+      throw unwritable(file, error);
     }
   }
 
@@ -158,7 +160,7 @@ export class AppendFile implements Contents {
    * file
    */
   requireUnchanged(): void {
-    if (Number(this.#statusAtOpen.uid) !== ownerOfNew(this.realPath)) throw ofAnother(this.path);
+    if (Number(this.#statusAtOpen.uid) !== ownerOfNew(this.realPath)) throw ofAnother(this);
     const now = fstatSync(this.#fd, { bigint: true });
     const isSame = (['size', 'mtimeNs', 'ctimeNs'] as const).every(
       (key) => now[key] === this.#statusAtOpen[key],
@@ -179,7 +181,7 @@ export class AppendFile implements Contents {
       if ((modeNow & 0o077n) !== 0n) makePrivate(this.#fd, Number(uid));
       if (this.sizeAtOpen !== kept.size) ftruncateSync(this.#fd, kept.size);
     } catch (error) {
-      throw unwritable(this.path, error);
+      throw unwritable(this, error);
     }
     this.size = kept.size;
     this.crc = kept.crc;
@@ -197,7 +199,7 @@ export class AppendFile implements Contents {
       rmSync(this.realPath);
       syncFolder(this.realPath);
     } catch (error) {
-      throw unwritable(this.path, error);
+      throw unwritable(this, error);
     }
   }
 

@@ -5,6 +5,9 @@ import type { FileRow, RowSource } from '../source/rows.js';
 import { AppendFile, type Contents, chunkLength, isSame, noContents } from './append-file.js';
 import { realFilePath } from './real-path.js';
 
+/** Sets the path of the file. */
+const option = '--failed';
+
 const byteOrderMark = '\ufeff';
 
 /** A file that a run may replace while its contents are those that an earlier part wrote to it. */
@@ -31,7 +34,7 @@ function findOurs({
   path,
   ours,
 }: ReplaceableFile): { file: AppendFile; contents: Contents } | null {
-  const file = AppendFile.find(path);
+  const file = AppendFile.find({ path, option });
   if (file === null) return null;
   const contents = file.contents();
   const isOurs = ours.some((written) => isSame(written, contents));
@@ -39,7 +42,7 @@ function findOurs({
   file.close();
   throw new InvalidInputError(
     `${quoteName(path)} already exists, and is not what this run wrote there`,
-    { hint: 'Move it away, or name another file with --failed.' },
+    { hint: `Move it away, or name another file with ${option}.` },
   );
 }
 
@@ -65,7 +68,7 @@ export class FailedFile {
     const random = randomBytes(6).toString('hex');
     this.#replaceable = replaceable;
     this.#source = source;
-    this.#draftPath = `${realFilePath(path)}.${random}.userinfo-draft`;
+    this.#draftPath = `${realFilePath({ path, option })}.${random}.userinfo-draft`;
   }
 
   /** The number of rows. */
@@ -98,7 +101,7 @@ export class FailedFile {
     const existing = findOurs(this.#replaceable);
     if (whole === null && existing !== null && existing.contents.size > 0) existing.file.remove();
     existing?.file.close();
-    whole?.moveTo(realFilePath(this.#replaceable.path));
+    whole?.moveTo(realFilePath({ path: this.#replaceable.path, option }));
   }
 
   /**
@@ -112,7 +115,7 @@ export class FailedFile {
   }
 
   #flush(): AppendFile {
-    this.#draft ??= AppendFile.create(this.#replaceable.path, this.#draftPath);
+    this.#draft ??= AppendFile.create({ path: this.#replaceable.path, option }, this.#draftPath);
     this.#draft.append(this.#text);
     this.#text = '';
     return this.#draft;

@@ -6,6 +6,13 @@ export class RunFileError extends UserInfoError {
   readonly code = 'RUN_FILE';
 }
 
+/** A file of a run, and the option that sets its path: the journal is beside the results. */
+export interface OptionPath {
+  /** As the user wrote it, for messages. */
+  readonly path: string;
+  readonly option: '--results' | '--failed';
+}
+
 export function changedEarly(path: string): InvalidInputError {
   return new InvalidInputError(
     `${quoteName(path)} was changed by another program after it was checked`,
@@ -22,23 +29,23 @@ export function notRegular(path: string): InvalidInputError {
 }
 
 /** Another user owns a file. */
-export function ofAnother(path: string): InvalidInputError {
+export function ofAnother({ path, option }: OptionPath): InvalidInputError {
   return new InvalidInputError(
     `${quoteName(path)} belongs to another user, who could read what is written`,
     {
-      hint: 'Move it away, name a file in another folder with --results, or run the command as that user.',
+      hint: `Move it away, name a file in another folder with ${option}, or run the command as that user.`,
     },
   );
 }
 
 /** A file cannot be written, before the first row. */
-export function unwritable(path: string, error: unknown): InvalidInputError {
+export function unwritable({ path, option }: OptionPath, error: unknown): InvalidInputError {
   return new InvalidInputError(
     `${quoteName(path)} cannot be written: ${describeSystemError(error)}`,
     {
       hint: isSystemError(error, 'ENOENT')
         ? 'Create its folder first.'
-        : 'Name a file in another folder with --results.',
+        : `Name a file in another folder with ${option}.`,
       cause: error,
     },
   );

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, lstatSync, openSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { notRegular, unwritable } from './file-errors.js';
+import { notRegular, type OptionPath, unwritable } from './file-errors.js';
 
 /** The path without links; that of the folder is enough where there is no file yet. */
 export function realPath(path: string): string {
@@ -14,14 +14,14 @@ export function realPath(path: string): string {
  *
  * @throws InvalidInputError if a folder, a device or a pipe is there
  */
-export function realFilePath(path: string): string {
+export function realFilePath(file: OptionPath): string {
   try {
-    const file = realPath(path);
-    if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== false) return file;
+    const path = realPath(file.path);
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== false) return path;
   } catch (error) {
-    throw unwritable(path, error);
+    throw unwritable(file, error);
   }
-  throw notRegular(path);
+  throw notRegular(file.path);
 }
 
 /** The path of the lock of the file at a path without links. */

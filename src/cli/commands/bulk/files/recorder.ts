@@ -39,7 +39,7 @@ export function openResults(
 ): ResultsSink {
   if (path === undefined) return streamSink(stdout, show);
   requireNoResults(path);
-  return AppendFile.create(path);
+  return AppendFile.create({ path, option: '--results' });
 }
 
 const asItIs = (text: string) => text;

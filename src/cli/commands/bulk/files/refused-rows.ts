@@ -19,7 +19,7 @@ export interface RefusedFiles {
  * nothing says whose it is
  */
 export function requireNoResults(path: string): void {
-  const file = AppendFile.find(path);
+  const file = AppendFile.find({ path, option: '--results' });
   if (file === null) return;
   file.close();
   throw new InvalidInputError(`${quoteName(path)} already exists`, {
@@ -86,7 +86,7 @@ export class RefusedRows {
 
   #flush(): void {
     if (this.#resultsPath === null || this.#lines === '') return;
-    this.#results ??= AppendFile.create(this.#resultsPath);
+    this.#results ??= AppendFile.create({ path: this.#resultsPath, option: '--results' });
     this.#results.append(this.#lines);
     this.#lines = '';
   }

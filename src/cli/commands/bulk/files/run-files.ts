@@ -4,6 +4,7 @@ import { RunInputError } from '../errors.js';
 import type { RowOperation } from '../operations.js';
 import { AppendFile, type Contents, noContents } from './append-file.js';
 import { type ReplaceableFile, requireOurs } from './failed-file.js';
+import type { OptionPath } from './file-errors.js';
 import {
   appendRecord,
   beginJournal,
@@ -107,9 +108,9 @@ export class RunFiles {
    */
   async claim(): Promise<void> {
     const { journal, results, failed } = this.#paths;
-    this.#unlock = await lockFiles([journal, results, failed], this.#takeOver);
-    this.#journal = AppendFile.find(journal);
-    this.#results = AppendFile.find(results);
+    this.#unlock = await lockFiles({ journal, results, failed }, this.#takeOver);
+    this.#journal = AppendFile.find(this.#pathOf('journal'));
+    this.#results = AppendFile.find(this.#pathOf('results'));
     this.#earlier = this.#journal && (await readJournal(this.#journal));
     if (this.#earlier !== null) this.#requireStart(this.#earlier);
     await this.#requireResults();
@@ -260,14 +261,14 @@ export class RunFiles {
 
   #resume({ state, size, crc, tail }: ReadJournal, identity: RunIdentity): OpenRunFiles {
     checkIdentity(this.#paths.journal, state.identity ?? {}, identity);
-    const journal = this.#journal ?? AppendFile.create(this.#paths.journal);
+    const journal = this.#journal ?? AppendFile.create(this.#pathOf('journal'));
     this.#journal = journal;
     journal.keep({ size, crc });
     state.take({ record: 'resumed' }, { size, crc });
     appendRecord(journal, { record: 'resumed' });
     // Results that are shorter than the journal says would not be known as those of this run.
     journal.sync();
-    const results = this.#results ?? AppendFile.create(this.#paths.results);
+    const results = this.#results ?? AppendFile.create(this.#pathOf('results'));
     this.#results = results;
     results.keep(this.#keptResults);
     results.syncWithName();
@@ -283,16 +284,20 @@ export class RunFiles {
   #begin(identity: RunIdentity): Omit<OpenRunFiles, 'note'> {
     this.#results?.remove();
     this.#journal?.remove();
-    const journal = AppendFile.create(this.#paths.journal, this.#journal?.realPath);
+    const journal = AppendFile.create(this.#pathOf('journal'), this.#journal?.realPath);
     this.#journal = journal;
     beginJournal(journal, identity);
-    const results = AppendFile.create(this.#paths.results, this.#results?.realPath);
+    const results = AppendFile.create(this.#pathOf('results'), this.#results?.realPath);
     this.#results = results;
     results.syncWithName();
     const failed = this.#failedRows();
     const written = failed && requireOurs(failed);
     if (written !== null && written.size > 0) failed?.onWrite?.(written);
     return { journal, results, failed, state: new RunState() };
+  }
+
+  #pathOf(name: 'journal' | 'results'): OptionPath {
+    return { path: this.#paths[name], option: '--results' };
   }
 
   /** The file of failed rows, and the contents that the journal says the run wrote to it. */

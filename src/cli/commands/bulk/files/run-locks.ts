@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../../../core/contract/errors.js';
 import { isSystemError, UnsuitableFileError } from '../../../../core/support/errors.js';
 import { FileLockedError, lockFile, silentLocks } from '../../../../core/support/file-lock.js';
-import { unwritable } from './file-errors.js';
+import { type OptionPath, unwritable } from './file-errors.js';
 import { lockBeside, realFilePath } from './real-path.js';
 
 /**
@@ -12,22 +12,24 @@ import { lockBeside, realFilePath } from './real-path.js';
  * @throws InvalidInputError if another run uses one of them
  */
 export async function lockFiles(
-  paths: readonly (string | null | undefined)[],
+  paths: Readonly<Partial<Record<'journal' | 'results' | 'failed', string | null | undefined>>>,
   takeOver = false,
 ): Promise<() => void> {
   const held: (() => void)[] = [];
   const release = () => {
     for (const unlock of held) unlock();
   };
-  let current = '';
-  const lockOfNext = (path: string) => {
-    current = path;
-    return lockBeside(realFilePath(path));
+  let current: OptionPath = { path: '', option: '--results' };
+  const lockOfNext = (file: OptionPath) => {
+    current = file;
+    return lockBeside(realFilePath(file));
   };
   try {
-    const files = paths.filter((path): path is string => Boolean(path));
+    const files = Object.entries(paths).flatMap(([name, path]): OptionPath[] =>
+      path ? [{ path, option: name === 'failed' ? '--failed' : '--results' }] : [],
+    );
     const silent = takeOver ? await silentLocks(files.map(lockOfNext)) : new Set<string>();
-    for (const path of files) held.push(await lockFile(lockOfNext(path), silent));
+    for (const file of files) held.push(await lockFile(lockOfNext(file), silent));
     return release;
   } catch (error) {
     release();

@@ -224,17 +224,8 @@ export async function* parseCsv(
     const { records, error } = parseRecords(bytes, format.delimiter);
     const rows: CsvRow[] = [];
     const size = rowOverhead + Math.ceil(bytes.length / records.length);
-    const isQuoted = bytes.includes(quote);
-    let lines: string[] | undefined;
-    const first = line;
-    for (const record of records) {
-      const start = line;
-      line += 1;
-      if (isQuoted) for (const cell of record) line += countLineEnds(cell);
-      if (record.length === 1 && record[0] === '') {
-        if (isQuoted) lines ??= bytes.toString('latin1').split(lineEnd);
-        if (!lines?.[start - first]) continue; // an empty line, and not a quoted cell
-      }
+    const located = locateRecords(bytes, records, line);
+    for (const { record, line: start } of located.records) {
       if (table === null) {
         table = tableOf(record, start, format);
         continue;
@@ -243,12 +234,45 @@ export async function* parseCsv(
       if (isDelimitersOnly(cells)) empty += 1;
       else rows.push(new CsvRow(start, size, cells, table));
     }
+    line = located.nextLine;
     if (empty > 0) options.countEmpty(empty);
     if (rows.length > 0) yield rows;
     if (error === null) continue;
     if (table === null) throw invalidHeader(error, bytes, line);
     throw invalidCsv(error, line);
   }
+}
+
+/**
+ * The records of a batch without empty lines, each with the line where it begins, and the line
+ * after the batch, which begins at `line`.
+ */
+function locateRecords(
+  bytes: Buffer,
+  records: readonly string[][],
+  line: number,
+): { readonly records: readonly LocatedRecord[]; readonly nextLine: number } {
+  const isQuoted = bytes.includes(quote);
+  const located: LocatedRecord[] = [];
+  let nextLine = line;
+  let lines: string[] | undefined;
+  for (const record of records) {
+    const start = nextLine;
+    nextLine += 1;
+    if (isQuoted) for (const cell of record) nextLine += countLineEnds(cell);
+    if (record.length === 1 && record[0] === '') {
+      if (isQuoted) lines ??= bytes.toString('latin1').split(lineEnd);
+      if (!lines?.[start - line]) continue; // an empty line, and not a quoted cell
+    }
+    located.push({ record, line: start });
+  }
+  return { records: located, nextLine };
+}
+
+interface LocatedRecord {
+  readonly record: string[];
+  /** Where it begins. */
+  readonly line: number;
 }
 
 /** The cells without that of the reason, at `index`; -1 if there is none. */
