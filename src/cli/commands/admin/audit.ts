@@ -47,21 +47,32 @@ function withoutDigest(line: object): object {
   return rest;
 }
 
+const timePattern = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+
+const sinceForms =
+  'Write it as 2026-11-22, 2026-11-22T14:03 or 2026-11-22T14:03:00Z, or as a duration, up to 24 days: 24h.';
+
 /**
  * Unix time in seconds: of a date (in UTC), of a date and time (in the local zone, unless it names
  * one), or of a duration ago.
  */
 function parseSince(text: string): number {
-  const isTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/.test(
-    text,
-  );
+  const ms = timePattern.test(text) ? parseTime(text) : Date.now() - parseAge(text);
+  return Math.floor(ms / 1000);
+}
+
+/** Milliseconds of Unix time. */
+function parseTime(text: string): number {
+  const ms = Date.parse(text.replace(' ', 'T'));
+  if (Number.isNaN(ms)) throw new InvalidArgumentError(sinceForms);
+  return ms;
+}
+
+/** Milliseconds ago. */
+function parseAge(text: string): number {
   try {
-    const ms = isTime ? Date.parse(text.replace(' ', 'T')) : Date.now() - parseDuration(text);
-    if (!Number.isNaN(ms)) return Math.floor(ms / 1000);
+    return parseDuration(text);
   } catch {
-    // Not a duration, either.
+    throw new InvalidArgumentError(sinceForms);
   }
-  throw new InvalidArgumentError(
-    'Write it as 2026-11-22, 2026-11-22T14:03 or 2026-11-22T14:03:00Z, or as a duration, up to 24 days: 24h.',
-  );
 }

@@ -99,15 +99,14 @@ async function issueCode(invocation: StoreInvocation<IssueOptions>): Promise<voi
   const { tenantCode, unionId, from, names: infoNames, ttl, uses } = options;
   const ttlSeconds = Math.ceil(ttl / 1000);
   const code = withoutUndefined({ tenantCode, ttlSeconds, uses, infoNames });
-  if (from !== undefined && unionId === undefined) {
+  if (from !== undefined && unionId !== undefined) throw eitherUserOrFile();
+  if (from !== undefined) {
     const { issueCodes } = await import('./issue-codes.late.js');
     const printCodes = (codes: AsyncIterable<object>) =>
       printList(codes, io, linesByDefault(invocation), inWords);
     return issueCodes(context, await openStore(), { ...options, from }, code, printCodes);
   }
-  if (unionId === undefined || from !== undefined) {
-    throw new InvalidInputError('give either --union-id or --from');
-  }
+  if (unionId === undefined) throw eitherUserOrFile();
   const store = await openStore();
   const issued = await store.issueCode({ ...code, unionId }).catch(async (error: Error) => {
     throw (await unknownTenant(store, tenantCode)) ?? error;
@@ -118,6 +117,10 @@ async function issueCode(invocation: StoreInvocation<IssueOptions>): Promise<voi
   const names = issued.info_names?.join(', ') ?? 'everything';
   const expiry = timeInWords(issued.expires_at);
   await printMessage(io, `The code gives access to ${names} and expires ${expiry}.`);
+}
+
+function eitherUserOrFile(): InvalidInputError {
+  return new InvalidInputError('give either --union-id or --from');
 }
 
 /** The error of a tenant that has no app; `null` for one that has. */

@@ -137,37 +137,64 @@ export const declareUser = command({
  * @throws InvalidInputError with the number of the line, AbortError
  */
 async function putRecords({ io, signal }: CliContext, store: Admin, file: string): Promise<number> {
-  const unreadable = (error: unknown) => explainUnreadable(error, inputName(file));
+  const name = inputName(file);
   const input = await openRecords(io, file, signal).catch((error: unknown) => {
-    throw unreadable(error);
+    throw explainUnreadable(error, name);
   });
   addAbortSignal(signal, input);
-  /** The line of the record that is checked. */
+  /** The line of the record that the store has, and may refuse. */
   let line: number | null = null;
   async function* records(): AsyncGenerator<string> {
-    try {
-      for await (const block of unicodeLines(input)) {
-        for (const { bytes, firstLine } of splitLines(block)) {
-          line = firstLine;
-          const json = decodeInput(bytes, 'the record').trim();
-          if (json !== '') yield json;
-        }
-        line = null;
-      }
-    } catch (error) {
-      throw unreadable(error);
+    for await (const record of numberedRecords(input, name)) {
+      line = record.line;
+      yield record.json;
+      line = null;
     }
   }
   try {
     return await store.putUsers(records());
   } catch (error) {
-    if (line === null || !(error instanceof InvalidInputError)) throw error;
-    const stored = line === 1 ? 'Nothing was stored.' : 'The records of earlier lines are stored.';
-    throw new InvalidInputError(`line ${line}: ${error.message}`, {
-      hint: `${stored} Correct the line and put the file again: records are replaced as a whole.`,
-      cause: error,
-    });
+    throw line === null ? error : atLine(line, error);
   }
+}
+
+/**
+ * The text of the lines that are not blank; `name` is that of the input in messages.
+ *
+ * @throws InvalidInputError if it cannot be read, or a line is not UTF-8
+ */
+async function* numberedRecords(
+  input: Readable,
+  name: string,
+): AsyncGenerator<{ readonly line: number; readonly json: string }> {
+  try {
+    for await (const block of unicodeLines(input)) {
+      for (const { bytes, firstLine: line } of splitLines(block)) {
+        const json = decodeRecord(bytes, line);
+        if (json !== '') yield { line, json };
+      }
+    }
+  } catch (error) {
+    throw explainUnreadable(error, name);
+  }
+}
+
+function decodeRecord(bytes: Buffer, line: number): string {
+  try {
+    return decodeInput(bytes, 'the record').trim();
+  } catch (error) {
+    throw atLine(line, error);
+  }
+}
+
+/** The error of the record in a line; another error as it is. */
+function atLine(line: number, error: unknown): unknown {
+  if (!(error instanceof InvalidInputError)) return error;
+  const stored = line === 1 ? 'Nothing was stored.' : 'The records of earlier lines are stored.';
+  return new InvalidInputError(`line ${line}: ${error.message}`, {
+    hint: `${stored} Correct the line and put the file again: records are replaced as a whole.`,
+    cause: error,
+  });
 }
 
 async function openRecords(io: Io, file: string, signal: AbortSignal): Promise<Readable> {
