@@ -12,7 +12,7 @@ import { sectionOf } from '../../command-line/help-texts.late.js';
 import { addConnectionOptions, type OutputFormat } from '../../command-line/options.js';
 import { type ExitStatus, exitStatus } from '../../exit-status.js';
 import { breakText } from '../../output/break-lines.js';
-import { addServeOptions } from '../serve/index.js';
+import { addServeOptions } from '../serve/options.js';
 import topics from './topics.txt?raw';
 
 /** The meaning of each exit status. */

@@ -105,7 +105,9 @@ async function readSecretsOf(
   return splitSecrets(await readNamedFile(file, label), { label, variable, what });
 }
 
-/** `label` names the source in messages, `variable` is the one that is set, `what` is one secret. */
+/**
+ * `label` names the source in messages, `variable` is the one that is set, `what` is one secret.
+ */
 function splitSecrets(
   text: string,
   names: { readonly label: string; readonly variable: string; readonly what: string },

@@ -1,39 +1,19 @@
 import { once } from 'node:events';
 import { exit } from 'node:process';
 import type { Writable } from 'node:stream';
-import { type Command, InvalidArgumentError, Option } from 'commander';
 import manifest from '../../../../package.json' with { type: 'json' };
-import { isLoopback, parseBaseUrl, urlHost } from '../../../core/contract/base-url.js';
+import { isLoopback, urlHost } from '../../../core/contract/base-url.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
 import { formatPlatform } from '../../../core/platform/platform.js';
+import type { Secret } from '../../../core/signing/secret.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import type { Log, Service, ServiceOptions } from '../../../service/index.js';
 import { type CliContext, command, type Invocation } from '../../command.js';
-import {
-  parseCount,
-  parseDuration,
-  parseFilled,
-  parseRate,
-  parseSwitch,
-} from '../../command-line/options.js';
+import { parseSwitch } from '../../command-line/options.js';
 import { type Io, printAdvice } from '../../io.js';
 import { readPlatform } from '../../request/deployment.js';
-import {
-  adminTokens,
-  chooseStore,
-  databaseFlag,
-  databaseOption,
-  mayMigrate,
-  namedDatabase,
-} from './database.js';
-import {
-  defaultHost,
-  defaultPort,
-  parseFaults,
-  parseSize,
-  type ServeOptions,
-  serviceSettings,
-} from './options.js';
+import { adminTokens, chooseStore, databaseFlag, mayMigrate, namedDatabase } from './database.js';
+import { addServeOptions, type ServeOptions, serviceSettings } from './options.js';
 
 export const declareServe = command({
   name: 'serve',
@@ -43,103 +23,6 @@ export const declareServe = command({
   takes: addServeOptions,
   action: ({ context, options }: Invocation<ServeOptions>) => runServe(context, options),
 });
-
-/**
- * The settings that the help of `serve` explains; "userinfo help operation" explains the others.
- */
-const common = ['host', 'port', 'database', 'platform', 'logFormat', 'fault', 'page'];
-
-/** Each setting is a flag, else a variable of the environment. */
-export function addServeOptions(command: Command): Command {
-  for (const option of settings()) {
-    command.addOption(withVariable(option));
-    if (!common.includes(option.attributeName())) option.helpGroup('Operation:');
-  }
-  return command
-    .addOption(databaseOption())
-    .option('--demo', 'create an app, users and a profile "demo", and print commands to try');
-}
-
-/** The settings of the service. */
-function settings(): Option[] {
-  return [
-    // Node.js takes an empty address for all addresses.
-    new Option('--host <address>', 'address to listen on')
-      .default(defaultHost)
-      .argParser(parseFilled('--host')),
-    new Option('--port <number>', 'port; 0 picks a free one')
-      .default(defaultPort)
-      .argParser(parsePort),
-    new Option('--no-migrate', 'refuse an older schema; "userinfo admin migrate" updates it'),
-    new Option('--pool-size <n>', 'PostgreSQL connections of each process (default: 10)').argParser(
-      parseCount,
-    ),
-    new Option(
-      '--rate-limit <n/s>',
-      'answer 42901 above this rate of requests of an app, or of refused requests of an address',
-    ).argParser(parseRate),
-    new Option('--platform <file>', 'platform file: answer as that platform does'),
-    new Option('--log-format <format>', 'log format').choices(['pretty', 'json']).default('pretty'),
-    new Option('--log-level <level>', 'least important events to log')
-      .choices(['info', 'warn', 'error'])
-      .default('info'),
-    new Option(
-      '--admin-port <number>',
-      'port for /livez, /readyz and /metrics (default: that of the service; metrics only for this machine)',
-    ).argParser(parsePort),
-    new Option(
-      '--drain-delay <duration>',
-      'keep serving for this long after SIGTERM (default: 0)',
-    ).argParser((text) => (text === '0' ? 0 : parseDuration(text))),
-    new Option(
-      '--audit-days <n>',
-      'age at which a line of the audit is deleted (default: 365)',
-    ).argParser(parseCount),
-    new Option(
-      '--trust-proxy <list>',
-      'addresses of proxies whose X-Forwarded-For is trusted, such as 10.0.0.0/8,fd00::/8',
-    ).argParser((text) => text.split(',').map((range) => range.trim())),
-    new Option('--public-url <url>', 'base URL that clients sign, behind a proxy').argParser(
-      (text) => parseBaseUrl(text, '--public-url'),
-    ),
-    new Option(
-      '--max-connections <n>',
-      'maximum number of open connections, a tenth of it for each client address (default: 1000)',
-    ).argParser(parseCount),
-    new Option(
-      '--keep-alive <duration>',
-      'keep idle connections for this long: longer than your balancer does (default: 5s)',
-    ).argParser(parseDuration),
-    new Option(
-      '--request-timeout <duration>',
-      'time for a request to arrive (default: 30s)',
-    ).argParser(parseDuration),
-    new Option('--max-body <size>', 'maximum size of a body (default: 64KiB)').argParser(parseSize),
-    new Option('--fault <list>', 'inject faults').argParser(parseFaults),
-    new Option(
-      '--page',
-      'show the last requests at / (default: only where --host is this machine)',
-    ),
-    new Option('--no-page', 'do not show them'),
-  ];
-}
-
-/**
- * Lets a variable set an option with a value where no flag does, unless it is empty. PORT is what
- * platforms set.
- */
-function withVariable(option: Option): Option {
-  if (!option.required) return option;
-  const names = [`USERINFO_${option.name().replaceAll('-', '_').toUpperCase()}`];
-  if (option.name() === 'port') names.push('PORT');
-  const variable = names.find((name) => process.env[name]);
-  return variable === undefined ? option : option.env(variable);
-}
-
-function parsePort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
-  throw new InvalidArgumentError('Give a number from 0 to 65535.');
-}
 
 const maxSeed = 1_000_000;
 
@@ -152,18 +35,11 @@ const maxUnreadLog = 1_048_576;
 /** Serves until the signal aborts. */
 async function runServe(context: CliContext, flags: ServeOptions): Promise<void> {
   const { io, signal } = context;
-  const options = withVariables(flags, io.env);
+  const options = resolveOptions(flags, io.env);
   refuseUnfit(options);
-  const { createLog } = await import('../../../service/index.js');
-  const write = (line: string) => io.stderr.write(`${line}\n`);
-  const { logFormat: format, logLevel: level } = options;
-  const log = droppingLog(createLog({ format, level, write, now: Date.now }), io.stderr);
+  const log = await openLog(options, io.stderr);
   const tokens = await adminTokens(io.env);
-  if (tokens.length > 0 && options.adminPort === undefined) {
-    throw new InvalidInputError('USERINFO_ADMIN_TOKEN is for the admin port', {
-      hint: 'Add --admin-port <number>.',
-    });
-  }
+  requireAdminPort(tokens, options);
   const platform = options.platform ? await readPlatform(context, options.platform) : undefined;
   const demo = options.demo ? await import('./demo.late.js') : undefined;
   await demo?.checkDemoProfile(context);
@@ -182,18 +58,39 @@ async function runServe(context: CliContext, flags: ServeOptions): Promise<void>
   const { countEvents } = await import('../../../service/metrics.js');
   const report = countEvents(log, manifest.version);
   endWhenUnhandled((problem) => report({ event: 'fault', problem }), service.close);
-  signal.addEventListener('terminate', (event) => {
-    event.preventDefault();
-    void service.close();
-  });
+  closeOnTerminate(service, signal);
   try {
     const introduction = (await demo?.prepareDemo(context, service, options)) ?? [];
     // JSON logs are read by programs, which need no introduction.
-    if (format === 'pretty') for (const advice of introduction) await printAdvice(io, advice);
+    if (options.logFormat === 'pretty')
+      for (const advice of introduction) await printAdvice(io, advice);
     if (!signal.aborted) await once(signal, 'abort');
   } finally {
     await service.close();
   }
+}
+
+/** A second SIGTERM ends the wait of `--drain-delay`. */
+function closeOnTerminate(service: Service, signal: AbortSignal): void {
+  signal.addEventListener('terminate', (event) => {
+    event.preventDefault();
+    void service.close();
+  });
+}
+
+async function openLog(options: ServeOptions, stderr: Writable): Promise<Log> {
+  const { createLog } = await import('../../../service/index.js');
+  const write = (line: string) => stderr.write(`${line}\n`);
+  const { logFormat: format, logLevel: level } = options;
+  return droppingLog(createLog({ format, level, write, now: Date.now }), stderr);
+}
+
+/** @throws InvalidInputError if there are tokens and nothing that takes them */
+function requireAdminPort(tokens: readonly Secret[], { adminPort }: ServeOptions): void {
+  if (tokens.length === 0 || adminPort !== undefined) return;
+  throw new InvalidInputError('USERINFO_ADMIN_TOKEN is for the admin port', {
+    hint: 'Add --admin-port <number>.',
+  });
 }
 
 /**
@@ -208,7 +105,7 @@ function endWhenUnhandled(report: (problem: string) => void, close: () => Promis
 }
 
 /** The options of the command line, with those that variables set. */
-function withVariables(flags: ServeOptions, env: Io['env']): ServeOptions {
+function resolveOptions(flags: ServeOptions, env: Io['env']): ServeOptions {
   const { page = pageOf(env), migrate } = flags;
   return withoutUndefined({
     ...flags,

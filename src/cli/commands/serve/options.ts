@@ -1,7 +1,15 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseBaseUrl } from '../../../core/contract/base-url.js';
 import { exclusiveFaults, type FaultSettings, sharesOf } from '../../../service/fault-settings.js';
 import type { LogLevel, ServiceOptions } from '../../../service/index.js';
-import { type CommonOptions, parseCount, parseDuration } from '../../command-line/options.js';
+import {
+  type CommonOptions,
+  parseCount,
+  parseDuration,
+  parseFilled,
+  parseRate,
+} from '../../command-line/options.js';
+import { databaseOption } from './database.js';
 
 export const defaultHost = '127.0.0.1';
 export const defaultPort = 8787;
@@ -47,6 +55,103 @@ export interface ServeOptions
   readonly demo?: boolean;
 }
 
+/**
+ * The settings that the help of `serve` explains; "userinfo help operation" explains the others.
+ */
+const everydaySettings = ['host', 'port', 'database', 'platform', 'logFormat', 'fault', 'page'];
+
+/** Each setting is a flag, else a variable of the environment. */
+export function addServeOptions(command: Command): Command {
+  for (const option of settings()) {
+    command.addOption(settableByVariable(option));
+    if (!everydaySettings.includes(option.attributeName())) option.helpGroup('Operation:');
+  }
+  return command
+    .addOption(databaseOption())
+    .option('--demo', 'create an app, users and a profile "demo", and print commands to try');
+}
+
+/** The settings of the service. */
+function settings(): Option[] {
+  return [
+    // Node.js takes an empty address for all addresses.
+    new Option('--host <address>', 'address to listen on')
+      .default(defaultHost)
+      .argParser(parseFilled('--host')),
+    new Option('--port <number>', 'port; 0 picks a free one')
+      .default(defaultPort)
+      .argParser(parsePort),
+    new Option('--no-migrate', 'refuse an older schema; "userinfo admin migrate" updates it'),
+    new Option('--pool-size <n>', 'PostgreSQL connections of each process (default: 10)').argParser(
+      parseCount,
+    ),
+    new Option(
+      '--rate-limit <n/s>',
+      'answer 42901 above this rate of requests of an app, or of refused requests of an address',
+    ).argParser(parseRate),
+    new Option('--platform <file>', 'platform file: answer as that platform does'),
+    new Option('--log-format <format>', 'log format').choices(['pretty', 'json']).default('pretty'),
+    new Option('--log-level <level>', 'least important events to log')
+      .choices(['info', 'warn', 'error'])
+      .default('info'),
+    new Option(
+      '--admin-port <number>',
+      'port for /livez, /readyz and /metrics (default: that of the service; metrics only for this machine)',
+    ).argParser(parsePort),
+    new Option(
+      '--drain-delay <duration>',
+      'keep serving for this long after SIGTERM (default: 0)',
+    ).argParser((text) => (text === '0' ? 0 : parseDuration(text))),
+    new Option(
+      '--audit-days <n>',
+      'age at which a line of the audit is deleted (default: 365)',
+    ).argParser(parseCount),
+    new Option(
+      '--trust-proxy <list>',
+      'addresses of proxies whose X-Forwarded-For is trusted, such as 10.0.0.0/8,fd00::/8',
+    ).argParser((text) => text.split(',').map((range) => range.trim())),
+    new Option('--public-url <url>', 'base URL that clients sign, behind a proxy').argParser(
+      (text) => parseBaseUrl(text, '--public-url'),
+    ),
+    new Option(
+      '--max-connections <n>',
+      'maximum number of open connections, a tenth of it for each client address (default: 1000)',
+    ).argParser(parseCount),
+    new Option(
+      '--keep-alive <duration>',
+      'keep idle connections for this long: longer than your balancer does (default: 5s)',
+    ).argParser(parseDuration),
+    new Option(
+      '--request-timeout <duration>',
+      'time for a request to arrive (default: 30s)',
+    ).argParser(parseDuration),
+    new Option('--max-body <size>', 'maximum size of a body (default: 64KiB)').argParser(parseSize),
+    new Option('--fault <list>', 'inject faults').argParser(parseFaults),
+    new Option(
+      '--page',
+      'show the last requests at / (default: only where --host is this machine)',
+    ),
+    new Option('--no-page', 'do not show them'),
+  ];
+}
+
+/**
+ * Lets a variable set an option with a value where no flag does, unless it is empty. PORT is what
+ * platforms set.
+ */
+function settableByVariable(option: Option): Option {
+  if (!option.required) return option;
+  const names = [`USERINFO_${option.name().replaceAll('-', '_').toUpperCase()}`];
+  if (option.name() === 'port') names.push('PORT');
+  const variable = names.find((name) => process.env[name]);
+  return variable === undefined ? option : option.env(variable);
+}
+
+function parsePort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
+  throw new InvalidArgumentError('Give a number from 0 to 65535.');
+}
+
 type ParseFault = (text: string) => Faults;
 
 /** The parsers of the faults of `--fault`, by name. */
@@ -61,7 +166,8 @@ const faultParsers = new Map<string, ParseFault>([
 ]);
 
 /**
- * Parses the faults of `--fault`, such as `latency=200ms..2s,error=5%,reset=1%,skew=400s,drop-after-commit=1%,seed=7`.
+ * Parses the faults of `--fault`, such as
+ * `latency=200ms..2s,error=5%,reset=1%,skew=400s,drop-after-commit=1%,seed=7`.
  */
 export function parseFaults(text: string): Faults {
   let faults: Faults = {};
