@@ -49,7 +49,7 @@ export function createContext(io: Io, signal: AbortSignal, args: readonly string
      * Opens the store of the service directly, without HTTP; `database` is that of `--database`.
      */
     async openAdmin(database: string | undefined, create: boolean): Promise<Admin> {
-      const { chooseStore, mayMigrate } = await import('./commands/serve/database.js');
+      const { chooseStore, mayMigrate } = await import('./command-line/database.js');
       const { openAdmin } = await import('../service/index.js');
       return openAdmin({
         ...(await chooseStore(database, io.env, create)),

@@ -16,8 +16,9 @@ import {
 import { addCommonOptions, type CommonOptions, hasJsonErrors } from './command-line/options.js';
 import { topicList } from './commands/help/index.js';
 import { declareCommands } from './commands/index.js';
+import { refuseDamaged } from './damaged-arguments.js';
 import { exitStatus } from './exit-status.js';
-import { type Io, refuseDamaged } from './io.js';
+import type { Io } from './io.js';
 
 /**
  * Runs one command line (without `node` and the script), and returns the exit status. A rejection

@@ -1,8 +1,8 @@
 import { type Dirent, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withoutPassword } from '../../src/cli/command-line/database.js';
 import { outputFormats } from '../../src/cli/command-line/options.js';
-import { withoutPassword } from '../../src/cli/commands/serve/database.js';
 import { tcpServer } from '../support/raw-server.js';
 import { ServedMachine } from '../support/served.js';
 

@@ -85,3 +85,18 @@ function isMasked(mask: true | undefined, { stdout, env }: Pick<Io, 'stdout' | '
 export function isPlainTable({ format, select }: OutputStyle): boolean {
   return format === 'table' && select === undefined;
 }
+
+/** JSON lines unless another format is asked for: there may be more items than fit into memory. */
+export function linesByDefault({
+  io,
+  options,
+  style,
+}: {
+  readonly io: Pick<Io, 'env'>;
+  readonly options: Pick<CommonOptions, 'output'>;
+  readonly style: OutputStyle;
+}): OutputStyle {
+  const isAsked = options.output !== undefined || Boolean(io.env.USERINFO_OUTPUT);
+  if (isAsked || style.format !== 'table') return style;
+  return { ...style, format: 'ndjson' };
+}

@@ -10,7 +10,7 @@ import { compileRecipe } from '../../core/signing/compile-recipe.js';
 import { defaultRecipes } from '../../core/signing/presets.js';
 import { quoteWhereNeeded } from '../../core/support/shell.js';
 import { withoutUndefined } from '../../core/support/without-undefined.js';
-import { ExplainedError } from '../report-error.js';
+import { ExplainedError } from '../errors.js';
 
 /** The command that failed. */
 type Failed = OperationName | 'doctor';

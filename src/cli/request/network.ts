@@ -9,7 +9,8 @@ import {
 import type { Settings } from '../../core/profiles/settings.js';
 import { Secret } from '../../core/signing/secret.js';
 import { withoutUndefined } from '../../core/support/without-undefined.js';
-import { type Io, readNamedFile } from '../io.js';
+import { readNamedFile } from '../input.js';
+import type { Io } from '../io.js';
 
 /**
  * The options by which a client reaches the service from this machine.

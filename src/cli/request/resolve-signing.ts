@@ -16,7 +16,7 @@ import { isObject } from '../../core/support/json.js';
 import { nearestName } from '../../core/support/nearest-name.js';
 import type { CliContext } from '../command.js';
 import type { CommonOptions } from '../command-line/options.js';
-import { inputName, readJson } from '../io.js';
+import { inputName, readJson } from '../input.js';
 import { loadSigning, readSecretOf, settingSources } from './deployment.js';
 
 export interface RecipeOptions {

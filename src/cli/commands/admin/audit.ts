@@ -3,7 +3,8 @@ import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import type { AuditFilter, AuditLine } from '../../../service/index.js';
 import { parseDuration, parseFilled, parseLimit } from '../../command-line/options.js';
 import { printList } from '../../output/print.js';
-import { namedUser, type StoreInvocation, storeCommand, takesNamedUser } from './store.js';
+import { namedUser, takesNamedUser } from './named-user.js';
+import { type StoreInvocation, storeCommand } from './store.js';
 
 interface AuditOptions extends Pick<AuditFilter, 'action' | 'tenantCode' | 'appKey' | 'since'> {
   readonly limit: number | 'unlimited';

@@ -8,9 +8,10 @@ import { DependentOption } from '../../command-line/help-layout.js';
 import { parseDuration, parseLimit } from '../../command-line/options.js';
 import { printMessage, write } from '../../io.js';
 import { printList } from '../../output/print.js';
+import { linesByDefault } from '../../output/style.js';
 import { addFormatOptions } from '../bulk/options.js';
 import type { IssueManyOptions } from './issue-codes.late.js';
-import { linesByDefault, type StoreInvocation, storeCommand } from './store.js';
+import { type StoreInvocation, storeCommand } from './store.js';
 
 interface TenantOptions {
   readonly tenantCode: string;

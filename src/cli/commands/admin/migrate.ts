@@ -1,5 +1,5 @@
 import { command, type Invocation } from '../../command.js';
-import { chooseStore, databaseOption } from '../serve/database.js';
+import { chooseStore, databaseOption } from '../../command-line/database.js';
 
 export const declareMigrate = command({
   name: 'migrate',

@@ -4,28 +4,15 @@ import { InvalidInputError } from '../../../core/contract/errors.js';
 import { openInput } from '../../../core/support/input-file.js';
 import type { Admin, UserKey } from '../../../service/index.js';
 import { type CliContext, command } from '../../command.js';
-import {
-  announceWait,
-  decodeInput,
-  explainUnreadable,
-  type Io,
-  inputName,
-  printMessage,
-  readValue,
-  write,
-} from '../../io.js';
+import { announceWait, decodeInput, explainUnreadable, inputName, readValue } from '../../input.js';
+import { type Io, printMessage, write } from '../../io.js';
 import { printList } from '../../output/print.js';
+import { linesByDefault } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
 import { splitLines } from '../bulk/source/lines.js';
 import { unicodeLines } from '../bulk/source/text.js';
-import {
-  linesByDefault,
-  namedUser,
-  type StoreInvocation,
-  storeCommand,
-  takesNamedUser,
-  type UserOptions,
-} from './store.js';
+import { namedUser, takesNamedUser, type UserOptions } from './named-user.js';
+import { type StoreInvocation, storeCommand } from './store.js';
 
 const takesUser = (command: Command) =>
   command

@@ -23,7 +23,7 @@ import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { checkingReach, maxSettling, type Settlement, settle } from '../../../lab/settle/settle.js';
 import type { CliContext, Invocation } from '../../command.js';
 import type { ConnectionOptions } from '../../command-line/options.js';
-import { CheckFailedError, ExplainedError } from '../../report-error.js';
+import { CheckFailedError, ExplainedError } from '../../errors.js';
 import {
   askingQuestion,
   askPlatform,

@@ -3,10 +3,11 @@ import { UserInfoError } from '../../../core/contract/errors.js';
 import type { Settlement } from '../../../lab/settle/settle.js';
 import { command, type Invocation } from '../../command.js';
 import { addConnectionOptions, type ConnectionOptions } from '../../command-line/options.js';
+import { CheckFailedError } from '../../errors.js';
 import { writeStyled } from '../../io.js';
 import type { OutputStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
-import { CheckFailedError, nextStepOf } from '../../report-error.js';
+import { nextStepOf } from '../../report-error.js';
 
 export const declareDoctor = command({
   name: 'doctor',

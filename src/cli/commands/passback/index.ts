@@ -12,7 +12,7 @@ import {
 import { type CliContext, command, type Invocation } from '../../command.js';
 import { asksForShortHelp, listNames } from '../../command-line/help-layout.js';
 import { parseFilled } from '../../command-line/options.js';
-import { inputName, parseJson, readText } from '../../io.js';
+import { inputName, parseJson, readText } from '../../input.js';
 import { callService } from '../../request/call-service.js';
 import { requestDoubts } from '../../request/doubts.js';
 import { isRowsName, rowsFileError } from '../../request/file-argument.js';

@@ -2,7 +2,8 @@ import { InvalidInputError, quoteName } from '../../../core/contract/errors.js';
 import { JsonNumber, specialUserInfoKeys } from '../../../core/contract/user-info.js';
 import { jsonValueOf } from '../../../core/support/json.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
-import { type Io, readNamedFile } from '../../io.js';
+import { readNamedFile } from '../../input.js';
+import type { Io } from '../../io.js';
 import { warn } from '../../output/style.js';
 
 /**

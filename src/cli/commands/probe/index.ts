@@ -15,7 +15,8 @@ import {
   parseDuration,
   parseFilled,
 } from '../../command-line/options.js';
-import { printMessage, readText, writeStyled } from '../../io.js';
+import { readText } from '../../input.js';
+import { printMessage, writeStyled } from '../../io.js';
 import { withProgress } from '../../output/progress.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';

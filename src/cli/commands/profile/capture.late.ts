@@ -8,7 +8,7 @@ import { requestFields } from '../../../core/profiles/profile.js';
 import { paramOf } from '../../../core/signing/request.js';
 import type { Sample } from '../../../lab/samples/captured-request.js';
 import type { CliContext } from '../../command.js';
-import { inputName } from '../../io.js';
+import { inputName } from '../../input.js';
 import { readSignedInputs } from '../sign/sample-input.js';
 
 type Values = Partial<Record<(typeof requestFields)[number], string>>;

@@ -28,10 +28,11 @@ import {
 } from '../../../lab/settle/candidates.js';
 import { maxSettling, type Settlement, settle, wholeReach } from '../../../lab/settle/settle.js';
 import type { CliContext, Invocation } from '../../command.js';
-import { type Io, inputName, printAdvice, printMessage } from '../../io.js';
+import { CheckFailedError } from '../../errors.js';
+import { inputName } from '../../input.js';
+import { type Io, printAdvice, printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
 import { confirm } from '../../prompt.js';
-import { CheckFailedError } from '../../report-error.js';
 import { askPlatform, connectToAsk, productionReach } from '../../request/ask-platform.late.js';
 import { commandOf, withFlags } from '../../request/command-text.js';
 import { headerCommand, settingSources } from '../../request/deployment.js';

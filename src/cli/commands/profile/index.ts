@@ -14,7 +14,8 @@ import {
   selecting,
 } from '../../../core/profiles/profile-store.js';
 import { command, type Invocation } from '../../command.js';
-import { inputName, printAdvice, printMessage, readJson, write, writeStyled } from '../../io.js';
+import { inputName, readJson } from '../../input.js';
+import { printAdvice, printMessage, write, writeStyled } from '../../io.js';
 import type { OutputStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { confirm } from '../../prompt.js';

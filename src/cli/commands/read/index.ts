@@ -6,7 +6,7 @@ import { type CliContext, command, type Invocation } from '../../command.js';
 import { asksForShortHelp, listNames } from '../../command-line/help-layout.js';
 import { parseFilled } from '../../command-line/options.js';
 import { cutSpaceAround } from '../../command-line/space-around.js';
-import { readValue } from '../../io.js';
+import { readValue } from '../../input.js';
 import { profileOutline } from '../../profile-outline.js';
 import { callService } from '../../request/call-service.js';
 import { nameDoubts, requestDoubts, specialNamesOf } from '../../request/doubts.js';

@@ -9,8 +9,8 @@ import {
   type Service,
 } from '../../../service/index.js';
 import type { CliContext } from '../../command.js';
+import { databaseFlag } from '../../command-line/database.js';
 import type { Advice } from '../../io.js';
-import { databaseFlag } from './database.js';
 import type { ServeOptions } from './options.js';
 
 /** The profile of the demo app. */

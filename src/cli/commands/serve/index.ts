@@ -9,10 +9,16 @@ import type { Secret } from '../../../core/signing/secret.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import type { Log, Service, ServiceOptions } from '../../../service/index.js';
 import { type CliContext, command, type Invocation } from '../../command.js';
+import {
+  chooseStore,
+  databaseFlag,
+  mayMigrate,
+  namedDatabase,
+} from '../../command-line/database.js';
 import { parseSwitch } from '../../command-line/options.js';
 import { type Io, printAdvice } from '../../io.js';
 import { readPlatform } from '../../request/deployment.js';
-import { adminTokens, chooseStore, databaseFlag, mayMigrate, namedDatabase } from './database.js';
+import { adminTokens } from '../../service-secrets.js';
 import { addServeOptions, type ServeOptions, serviceSettings } from './options.js';
 
 export const declareServe = command({

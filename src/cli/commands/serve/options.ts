@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseBaseUrl } from '../../../core/contract/base-url.js';
 import { exclusiveFaults, type FaultSettings, sharesOf } from '../../../service/fault-settings.js';
 import type { LogLevel, ServiceOptions } from '../../../service/index.js';
+import { databaseOption } from '../../command-line/database.js';
 import {
   type CommonOptions,
   parseCount,
@@ -9,7 +10,6 @@ import {
   parseFilled,
   parseRate,
 } from '../../command-line/options.js';
-import { databaseOption } from './database.js';
 
 export const defaultHost = '127.0.0.1';
 export const defaultPort = 8787;

@@ -4,7 +4,8 @@ import type { Sample } from '../../../lab/samples/captured-request.js';
 import type { TakenSamples } from '../../../lab/samples/read-sample.js';
 import type { CliContext } from '../../command.js';
 import { parseCount } from '../../command-line/options.js';
-import { inputName, parseJson, printMessage, readText } from '../../io.js';
+import { inputName, parseJson, readText } from '../../input.js';
+import { printMessage } from '../../io.js';
 import { requestFileError } from '../../request/file-argument.js';
 
 export interface SampleOptions {

@@ -9,8 +9,8 @@ import { doubtsOf } from '../../../lab/doubts.js';
 import type { FoundPair } from '../../../lab/find-both.js';
 import type { FoundRules } from '../../../lab/find-rules.js';
 import type { RuleGroup } from '../../../lab/groups.js';
+import { CheckFailedError } from '../../errors.js';
 import { formatCount } from '../../output/numbers.js';
-import { CheckFailedError } from '../../report-error.js';
 
 /** The result of a search for the rules of captured requests. */
 export interface SolveReport {

@@ -14,8 +14,9 @@ import type { SecretSample } from '../../../lab/sample.js';
 import { type Sample, unsignedSample } from '../../../lab/samples/captured-request.js';
 import { isDigest } from '../../../lab/search.js';
 import type { CliContext, Invocation } from '../../command.js';
-import { printAdvice, printMessage, readJson } from '../../io.js';
-import { CheckFailedError } from '../../report-error.js';
+import { CheckFailedError } from '../../errors.js';
+import { readJson } from '../../input.js';
+import { printAdvice, printMessage } from '../../io.js';
 import { saveSigners, selectRule, selectSecret } from '../../request/resolve-signing.js';
 import { searchRules } from '../../request/search-rules.late.js';
 import {

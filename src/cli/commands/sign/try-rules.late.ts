@@ -17,10 +17,10 @@ import type { Candidate } from '../../../lab/settle/candidates.js';
 import type { Search } from '../../../lab/settle/search-by-asking.js';
 import type { CliContext, Invocation } from '../../command.js';
 import type { ConnectionOptions } from '../../command-line/options.js';
+import { CheckFailedError } from '../../errors.js';
 import { printAdvice, printMessage } from '../../io.js';
 import { formatCount } from '../../output/numbers.js';
 import { confirm } from '../../prompt.js';
-import { CheckFailedError } from '../../report-error.js';
 import {
   askPlatform,
   connectToAsk,

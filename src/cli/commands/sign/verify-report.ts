@@ -5,7 +5,7 @@ import {
   sentencesOf,
   type Verification,
 } from '../../../lab/verify/verify-signature.js';
-import { CheckFailedError } from '../../report-error.js';
+import { CheckFailedError } from '../../errors.js';
 import { markDifference, stagesOf } from './explain.js';
 
 export interface VerifyReport {

@@ -17,9 +17,10 @@ import { namedPresets } from '../../../lab/verify/recipe-suspects.js';
 import type { Named, OtherInputs } from '../../../lab/verify/suspect.js';
 import { type Verification, verification } from '../../../lab/verify/verify-signature.js';
 import { type CliContext, command, type Invocation } from '../../command.js';
-import { printMessage, readText } from '../../io.js';
+import { CheckFailedError } from '../../errors.js';
+import { readText } from '../../input.js';
+import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
-import { CheckFailedError } from '../../report-error.js';
 import {
   addRecipeOption,
   type RecipeOptions,
