@@ -67,7 +67,7 @@ export async function openRows(
     format === 'ndjson'
       ? ndjsonRows(options, note)
       : csvRows({ ...csvOptions(options, name, columns), note, countEmpty });
-  const { parse, identity } = partOf(rows, columns, options.part);
+  const { parse, identity } = limitToPart(rows, columns, options.part);
   return {
     input: await openInputOf(io, file, format),
     text: { encoding, onMark },
@@ -106,8 +106,8 @@ function csvRows(csv: CsvOptions): ParsedRows {
   };
 }
 
-/** The rows of a part of the input. */
-function partOf(
+/** The rows of the part of `--part`; all rows without one. */
+function limitToPart(
   { parse, identity }: ParsedRows,
   { required }: ColumnRules,
   part: RowOptions['part'],

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { partOf } from '../../../../src/cli/commands/bulk/source/part.js';
+import { partNumber } from '../../../../src/cli/commands/bulk/source/part.js';
 import { deploymentFlags, Machine } from '../../../support/cli.js';
 import { httpServer } from '../../../support/raw-server.js';
 
@@ -54,7 +54,7 @@ it.each([
   ['13800138000', [2, 4, 4, 368]],
 ])('%s is in the same part on every machine, in every version', (text, parts) => {
   // Of Python: int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], 'big') % n + 1
-  expect([2, 4, 7, 1000].map((count) => partOf(text, count))).toEqual(parts);
+  expect([2, 4, 7, 1000].map((count) => partNumber(text, count))).toEqual(parts);
 });
 
 describe('four processes that divide a file', () => {
@@ -85,7 +85,7 @@ describe('four processes that divide a file', () => {
     expect(all).toEqual(rows.map((_, index) => index + 2));
     for (const [index, own] of lines.entries()) {
       expect(own.length).toBeGreaterThan(0);
-      expect(new Set(own.map((line) => partOf(users[(line - 2) % 160] ?? '', 4)))).toEqual(
+      expect(new Set(own.map((line) => partNumber(users[(line - 2) % 160] ?? '', 4)))).toEqual(
         new Set([index + 1]),
       );
     }
@@ -146,7 +146,7 @@ describe('a part', () => {
 
   it('has rows without a user as the first one, and its own file of rows to retry', async () => {
     write('bad.csv', 'union_id,v\nnobody,1\n,2\n');
-    const own = partOf('nobody', 2);
+    const own = partNumber('nobody', 2);
     for (const part of [1, 2]) {
       const done = await passBack('bad.csv', '--part', `${part}/2`, '--no-preflight');
       expect(done.status).toBe(part === own || part === 1 ? 6 : 0);

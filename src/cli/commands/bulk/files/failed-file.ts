@@ -10,7 +10,7 @@ const option = '--failed';
 
 const byteOrderMark = '\ufeff';
 
-/** A file that a run may replace while its contents are those that an earlier part wrote to it. */
+/** A file that a run may replace while its contents are those that it wrote there before. */
 export interface ReplaceableFile {
   readonly path: string;
   /** The contents that were written. */

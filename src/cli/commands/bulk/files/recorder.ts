@@ -71,7 +71,7 @@ export type RunRecord = (
 ) & {
   /** Where the rows that are not ok are written. */
   readonly failed: ReplaceableFile | null;
-  /** The state at the end of the earlier parts of the run; updated. */
+  /** The state of the run when it was stopped, if it was; updated. */
   readonly state: RunState;
 };
 
@@ -236,15 +236,15 @@ export class Recorder {
     this.#isAhead = false;
   }
 
-  /** Each row once, with its last result: the journal may have one for each part of the run. */
+  /** Each row once, with its last result: the journal may have one for each start of the run. */
   async #writeUnknown(): Promise<void> {
     const { results, journal, state } = this.#record;
     if (journal === null) return;
     const left = new LineSet(state.unknown);
-    for (let part = state.parts.length - 1; part >= 0 && left.size > 0; part -= 1) {
+    for (let start = state.starts.length - 1; start >= 0 && left.size > 0; start -= 1) {
       let text = '';
-      const before = state.parts[part] ?? noContents;
-      const bytes = journal.read(before.size, state.parts[part + 1]?.size);
+      const before = state.starts[start] ?? noContents;
+      const bytes = journal.read(before.size, state.starts[start + 1]?.size);
       for await (const { record } of recordsOf(bytes, before.crc)) {
         if (record?.record !== 'results') continue;
         for (const [line, result] of record.unknown ?? []) {

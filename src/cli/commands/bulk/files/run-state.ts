@@ -147,8 +147,8 @@ export class RunState {
   resultsAtEnd: Contents | null = null;
   /** Whether no row is left to send. */
   isFinished = false;
-  /** What stands in the journal before each part: the first run, and each resume. */
-  readonly parts: Contents[] = [noContents];
+  /** What stands in the journal before each start of the run: the first, and each resume. */
+  readonly starts: Contents[] = [noContents];
 
   get counts(): OutcomeCounts {
     return { ...this.#counts, unknown: this.unknown.size };
@@ -163,7 +163,7 @@ export class RunState {
         this.identity = record.identity;
         return;
       case 'resumed':
-        this.parts.push(before);
+        this.starts.push(before);
         for (const line of this.sent) this.settle(line, 'unknown', lostReason);
         return;
       case 'sent':

@@ -12,7 +12,7 @@ export class InputChangedError extends InvalidInputError {
   }
 }
 
-/** The start of the SHA-256 of an input up to the end of each part of it. */
+/** The start of the SHA-256 of an input up to the end of each chunk of it. */
 export type InputDigest = readonly string[];
 
 const digestOf = (hash: Hash) => hash.copy().digest('binary').slice(0, 16);
@@ -31,10 +31,10 @@ export async function preflight(
   const hash = createHash('sha256');
   const digest: string[] = [];
   async function* read() {
-    for await (const part of input.read()) {
-      hash.update(part);
+    for await (const chunk of input.read()) {
+      hash.update(chunk);
       digest.push(digestOf(hash));
-      yield part;
+      yield chunk;
     }
   }
   const blocks = readLines(source, read());
@@ -62,12 +62,12 @@ async function* readChecked(input: Input, checked: InputDigest): AsyncGenerator<
   const hash = createHash('sha256');
   let number = 0;
   let last: Buffer | null = null;
-  for await (const part of input.read()) {
-    hash.update(part);
+  for await (const chunk of input.read()) {
+    hash.update(chunk);
     if (digestOf(hash) !== checked[number]) throw new InputChangedError(input.name);
     number += 1;
-    if (number < checked.length) yield part;
-    else last = part;
+    if (number < checked.length) yield chunk;
+    else last = chunk;
   }
   if (number < checked.length || (await input.sizeNow()) !== input.size) {
     throw new InputChangedError(input.name);

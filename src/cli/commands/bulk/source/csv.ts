@@ -22,7 +22,7 @@ const rowOverhead = 128;
  * them.
  */
 async function* cutBatches(blocks: AsyncIterable<LineBlock>): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let length = 0;
   let isOpen = false;
   for await (const { bytes } of blocks) {
@@ -32,18 +32,18 @@ async function* cutBatches(blocks: AsyncIterable<LineBlock>): AsyncGenerator<Buf
       const least = start + batchBytes;
       const ending = least <= lastNewline ? newline : carriageReturn;
       const end = bytes.indexOf(ending, least) + 1 || bytes.length;
-      const part = bytes.subarray(start, end);
+      const chunk = bytes.subarray(start, end);
       start = end;
-      parts.push(part);
-      length += part.length;
-      if (countBytes(part, quote) % 2 === 1) isOpen = !isOpen;
+      chunks.push(chunk);
+      length += chunk.length;
+      if (countBytes(chunk, quote) % 2 === 1) isOpen = !isOpen;
       if (isOpen && length <= maxRowBytes) continue;
-      yield Buffer.concat(parts, length);
-      parts = [];
+      yield Buffer.concat(chunks, length);
+      chunks = [];
       length = 0;
     }
   }
-  if (length > 0) yield Buffer.concat(parts, length);
+  if (length > 0) yield Buffer.concat(chunks, length);
 }
 
 function countLineEnds(cell: string): number {

@@ -84,22 +84,22 @@ export interface Input {
   /** In bytes; `null` for a stream. */
   sizeNow(): Promise<number | null>;
   /**
-   * Reads from the start: a file each time it is called, in parts of one size but for the last.
+   * Reads from the start: a file each time it is called, in chunks of one size but for the last.
    *
    * @throws InvalidInputError if it cannot be read
    */
   read(): AsyncIterable<Buffer>;
-  /** Which part of it the latest `read` has read, 0 to 1; `null` for a stream. */
+  /** The share of it that the latest `read` has read, 0 to 1; `null` for a stream. */
   share(): number | null;
   /** Also ends a read that has begun. */
   close(): Promise<void>;
 }
 
 /**
- * Size of a part. While rows are checked so fast, larger ones outlive the young generation, and
+ * Size of a chunk. While rows are checked so fast, larger ones outlive the young generation, and
  * accumulate.
  */
-export const partBytes = 16 * 1024;
+export const inputChunkBytes = 16 * 1024;
 
 /**
  * A file, up to its present length: what others append while it is read is ignored. A pipe is a
@@ -132,10 +132,15 @@ export async function openFile(path: string): Promise<Input> {
     async *read() {
       position = 0;
       while (position < size) {
-        const part = await readPart(handle, position, Math.min(partBytes, size - position), path);
-        if (part.length === 0) return;
-        position += part.length;
-        yield part;
+        const chunk = await readChunk(
+          handle,
+          position,
+          Math.min(inputChunkBytes, size - position),
+          path,
+        );
+        if (chunk.length === 0) return;
+        position += chunk.length;
+        yield chunk;
       }
     },
     share: () => position / Math.max(1, size),
@@ -164,24 +169,24 @@ export function openStream(stream: Readable, name: string): Input {
 }
 
 /** Reads that many bytes, or the rest of the file. */
-async function readPart(
+async function readChunk(
   handle: FileHandle,
   start: number,
   size: number,
   path: string,
 ): Promise<Buffer> {
-  const part = Buffer.allocUnsafeSlow(size);
+  const chunk = Buffer.allocUnsafeSlow(size);
   let filled = 0;
   try {
     while (filled < size) {
-      const { bytesRead } = await handle.read(part, filled, size - filled, start + filled);
+      const { bytesRead } = await handle.read(chunk, filled, size - filled, start + filled);
       if (bytesRead === 0) break;
       filled += bytesRead;
     }
   } catch (error) {
     throw unreadable(path, error);
   }
-  return part.subarray(0, filled);
+  return chunk.subarray(0, filled);
 }
 
 /** A file cannot be read. */

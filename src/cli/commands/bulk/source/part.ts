@@ -25,7 +25,7 @@ export function partName({ number, count }: Part): string {
  * the first 4 bytes of the SHA-256 of the text in UTF-8, as a big-endian number, modulo the number
  * of parts, plus 1.
  */
-export function partOf(text: string, count: number): number {
+export function partNumber(text: string, count: number): number {
   return (createHash('sha256').update(text).digest().readUInt32BE(0) % count) + 1;
 }
 
@@ -41,7 +41,7 @@ export async function* rowsOfPart(
   for await (const rows of batches) {
     const inPart = rows.filter((row) => {
       const text = valueText(row, column);
-      return (text === null ? 1 : partOf(text, count)) === number;
+      return (text === null ? 1 : partNumber(text, count)) === number;
     });
     if (inPart.length > 0) yield inPart;
   }

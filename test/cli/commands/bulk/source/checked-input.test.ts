@@ -10,8 +10,8 @@ import {
 } from '../../../../../src/cli/commands/bulk/source/checked-input.js';
 import {
   type Input,
+  inputChunkBytes,
   openFile,
-  partBytes,
 } from '../../../../../src/cli/commands/bulk/source/input.js';
 import { ndjson } from '../../../../support/read-rows.js';
 
@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'userinfo-input-'));
 const path = join(folder, 'input');
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const block = partBytes;
+const block = inputChunkBytes;
 
 async function digestOf(input: Input): Promise<InputDigest> {
   const text = { encoding: 'utf-8' };
