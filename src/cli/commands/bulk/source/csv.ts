@@ -62,7 +62,8 @@ function parseRecords(
   delimiter: string,
 ): { records: string[][]; error: CsvError | null } {
   if (!bytes.includes(quote)) {
-    const lines = bytes.toString().split(lineEnd);
+    // To split by a text takes less time than by a pattern.
+    const lines = bytes.toString().split(bytes.includes(carriageReturn) ? lineEnd : '\n');
     if (lines.at(-1) === '') lines.pop();
     return { records: lines.map((line) => line.split(delimiter)), error: null };
   }
