@@ -31,7 +31,7 @@ function refusedSignature(
 ): RefusalAdvice {
   const { profile, secret } = settings;
   const commands = signatureCommands(settings, operation);
-  const signedBy = `Signed with ${describeSecret(settings)}, by ${describeRule(settings)}.`;
+  const signedBy = `Signed with ${describeSecretOrigin(settings)}, by ${describeRuleOrigin(settings)}.`;
   const steps = 'To see what is signed, find the rule, and check every setting:';
   if (means === 'wrongSign') {
     const cause =
@@ -192,7 +192,8 @@ function clockAdvice({ answer: { date } }: RejectedError): { readonly hint?: str
   return { hint: `The clock of this machine is ${distance} that of the service: set it.` };
 }
 
-function describeSecret({ profile, secret }: Settings): string {
+/** The secret by which it was signed, and where it comes from. */
+function describeSecretOrigin({ profile, secret }: Settings): string {
   const { origin, source } = secret;
   if (origin.kind === 'profile') {
     const ofProfile = `the secret of profile ${quoteName(origin.name)}`;
@@ -203,7 +204,7 @@ function describeSecret({ profile, secret }: Settings): string {
 }
 
 /** The origin of the rule of the signatures. */
-export function describeRule({
+export function describeRuleOrigin({
   platform: { value, origin },
   profile,
   signing_module,

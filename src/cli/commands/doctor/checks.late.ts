@@ -40,7 +40,7 @@ import {
 import {
   adviceOfAddress,
   adviceOfCertificate,
-  describeRule,
+  describeRuleOrigin,
   explainFailure,
 } from '../../request/explain-failure.late.js';
 import { networkOptions, proxyOf } from '../../request/network.js';
@@ -73,9 +73,9 @@ export async function* checkResults(
   const settings = await resolveSettings({ ...settingSources(context, options), store });
   await announceProduction(context.io, settings);
   yield describeSettings(settings);
-  yield checkBaseUrl(settings);
+  yield describeBaseUrl(settings);
   const secret = await settings.secret.read();
-  yield describeSecret(secret, settings);
+  yield describeAppSecret(secret, settings);
   const { proxy, result } = await checkProxy(settings, context);
   yield result;
   const once = { ...options, attempts: 1 };
@@ -142,7 +142,7 @@ function adviceOf(warnings: readonly string[]): Pick<CheckResult, 'next'> {
 }
 
 /** Requests may be sent to the base URL. */
-function checkBaseUrl(settings: Settings): CheckResult {
+function describeBaseUrl(settings: Settings): CheckResult {
   const { url } = settings.address();
   const { base_url, allow_http, profile } = settings;
   const detail = `${base_url.value} (${describeOrigin(base_url.origin)})`;
@@ -158,7 +158,7 @@ function checkBaseUrl(settings: Settings): CheckResult {
 }
 
 /** The app secret can be read. */
-function describeSecret(
+function describeAppSecret(
   value: Secret,
   { profile, app_key, secret: { source } }: Settings,
 ): CheckResult {
@@ -188,7 +188,7 @@ async function checkProxy(
 function checkSigning(settings: Settings, { searchParams }: URL): CheckResult {
   const lengthOf = (name: string) => searchParams.get(name)?.length ?? 0;
   const lengths = `app_sign has ${lengthOf('app_sign')} characters, sign ${lengthOf('sign')}`;
-  const detail = `by ${describeRule(settings)}: ${lengths}`;
+  const detail = `by ${describeRuleOrigin(settings)}: ${lengths}`;
   if (lengthOf('sign') === signLength) return { detail };
   return {
     detail,

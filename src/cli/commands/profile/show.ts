@@ -36,7 +36,7 @@ async function showProfile(
   const flags = { ...options, profile: name ?? options.profile };
   const settings = await resolveSettings(settingSources(context, flags));
   for (const warning of settings.warnings) await warn(io, warning);
-  const rows = rowsOf(settings, describeSecret(settings.secret.source, io.env));
+  const rows = rowsOf(settings, secretState(settings.secret.source, io.env));
   if (!isTable) {
     const values = rows.map(({ field, value, origin }) => [
       field,
@@ -66,7 +66,7 @@ interface Row extends Setting<string | true> {
  * The place of the secret, and whether a variable has none. A command is not run: it may ask the
  * user.
  */
-function describeSecret(source: SecretSource, env: EnvironmentVariables): string {
+function secretState(source: SecretSource, env: EnvironmentVariables): string {
   if (source.kind === 'command')
     return `from ${describeSecretSource(source)} (not run here: "userinfo doctor" runs it)`;
   if (source.kind === 'file' || env[source.name]) return `set, in ${describeSecretSource(source)}`;
@@ -87,7 +87,7 @@ function rowsOf(settings: Settings, secretSource: string): Row[] {
   };
   for (const field of shown) add(field, settingNames[field].title, settings[field]);
   add('app_secret', 'app secret', { value: secretSource, origin: secret.origin });
-  if (settings.signing_module === null) add('signing', 'signing', describeRule(platform));
+  if (settings.signing_module === null) add('signing', 'signing', signingSetting(platform));
   else addOfProfile('signing', 'signing', `the module ${settings.signing_module}`);
   addOfProfile('headers', 'headers', describeHeaders(settings));
   add('allow_http', 'plain http', allow_http);
@@ -121,17 +121,17 @@ function describeField(field: string, value: unknown): string {
 }
 
 /** The recipes of a platform in a line; their origin is not that of a platform without any. */
-function describeRule({ value, origin }: Setting<Platform>): Setting<string> {
+function signingSetting({ value, origin }: Setting<Platform>): Setting<string> {
   const { app_sign, sign } = value.signing;
   if (isDeepStrictEqual(value.signing, defaultRecipes))
     return { value: 'the default recipes', origin: { kind: 'default' } };
   return {
-    value: `app_sign by ${describeRecipe(app_sign)}, sign by ${describeRecipe(sign)}`,
+    value: `app_sign by ${recipeName(app_sign)}, sign by ${recipeName(sign)}`,
     origin,
   };
 }
 
-function describeRecipe(recipe: Recipe): string {
+function recipeName(recipe: Recipe): string {
   const preset = presets.find((candidate) => isDeepStrictEqual(candidate.recipe, recipe));
   return preset === undefined ? 'a custom recipe' : `the preset ${preset.name}`;
 }

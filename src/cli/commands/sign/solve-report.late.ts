@@ -14,7 +14,7 @@ import { formatCount } from '../../output/numbers.js';
 
 /** The result of a search for the rules of captured requests. */
 export interface SolveReport {
-  readonly found: FoundPair;
+  readonly rules: FoundPair;
   /** Number of captured requests. */
   readonly sampleCount: number;
   /** Duration in milliseconds. */
@@ -34,28 +34,28 @@ function searched({ app_sign, sign }: FoundPair): (readonly [SignatureName, Foun
 }
 
 /** The likeliest rule of each signature that has one. */
-export function likeliestRules({ found }: SolveReport): Partial<SigningRecipes> {
-  const rules: Partial<Record<SignatureName, Recipe>> = {};
-  for (const [name, { groups }] of searched(found)) {
+export function likeliestRules({ rules }: SolveReport): Partial<SigningRecipes> {
+  const likeliest: Partial<Record<SignatureName, Recipe>> = {};
+  for (const [name, { groups }] of searched(rules)) {
     const [first] = groups;
-    if (first !== undefined) rules[name] = first.recipe;
+    if (first !== undefined) likeliest[name] = first.recipe;
   }
-  return rules;
+  return likeliest;
 }
 
 /** A report for programs; `signing` is that of a platform file. */
 export function solveReportRecord(report: SolveReport): object {
-  const { found, ms } = report;
-  const rules = Object.entries(likeliestRules(report));
+  const { rules, ms } = report;
+  const likeliest = Object.entries(likeliestRules(report));
   return {
-    signing: Object.fromEntries(rules.map(([name, recipe]) => [name, formatRecipe(recipe)])),
-    tried: triedIn(found),
+    signing: Object.fromEntries(likeliest.map(([name, recipe]) => [name, formatRecipe(recipe)])),
+    tried: triedIn(rules),
     seconds: ms / 1000,
     groups: Object.fromEntries(
-      searched(found).map(([name, { groups }]) => [name, groups.map(groupRecord)]),
+      searched(rules).map(([name, { groups }]) => [name, groups.map(groupRecord)]),
     ),
-    doubts: searched(found).flatMap(([name, rules]) =>
-      doubtsIn(found, name, rules).map(({ says, settles, weight }) => ({
+    doubts: searched(rules).flatMap(([name, ofSignature]) =>
+      doubtsIn(rules, name, ofSignature).map(({ says, settles, weight }) => ({
         signature: name,
         weight,
         says,
@@ -65,8 +65,8 @@ export function solveReportRecord(report: SolveReport): object {
   };
 }
 
-function triedIn(found: FoundPair): number {
-  return searched(found).reduce((sum, [, { tried }]) => sum + tried, 0);
+function triedIn(rules: FoundPair): number {
+  return searched(rules).reduce((sum, [, { tried }]) => sum + tried, 0);
 }
 
 function groupRecord({ weight, size, recipe, differsIn }: RuleGroup): object {
@@ -86,21 +86,26 @@ function doubtsIn({ isOneRule }: FoundPair, name: SignatureName, { groups }: Fou
 }
 
 /** Whether the samples leave a doubt of a rule that was found. */
-export function hasDoubts({ found }: SolveReport): boolean {
-  return searched(found).some(([name, rules]) => doubtsIn(found, name, rules).length > 0);
+export function hasDoubts({ rules }: SolveReport): boolean {
+  return searched(rules).some(
+    ([name, ofSignature]) => doubtsIn(rules, name, ofSignature).length > 0,
+  );
 }
 
 /** A report for a person. */
-export function showSolveReport({ found, ms }: SolveReport): object {
-  const shown = searched(found).map(([name, rules]) => [name, showRules(found, name, rules)]);
+export function showSolveReport({ rules, ms }: SolveReport): object {
+  const shown = searched(rules).map(([name, ofSignature]) => [
+    name,
+    showRules(rules, name, ofSignature),
+  ]);
   return {
-    tried: `${formatCount(triedIn(found))} digests in ${(ms / 1000).toFixed(1)} s`,
+    tried: `${formatCount(triedIn(rules))} digests in ${(ms / 1000).toFixed(1)} s`,
     ...Object.fromEntries(shown),
   };
 }
 
-function showRules(found: FoundPair, name: SignatureName, rules: FoundRules): object {
-  const { groups } = rules;
+function showRules(rules: FoundPair, name: SignatureName, ofSignature: FoundRules): object {
+  const { groups } = ofSignature;
   const [first] = groups;
   if (first === undefined) return { 'rules that fit': 0 };
   const shown = groups
@@ -113,7 +118,7 @@ function showRules(found: FoundPair, name: SignatureName, rules: FoundRules): ob
     const more = groups.length - shown.length;
     shown.push(['others', `${more} rarer ones; --json lists them all`]);
   }
-  const doubts = doubtsIn(found, name, rules).map(({ about, says, settles, weight }) => [
+  const doubts = doubtsIn(rules, name, ofSignature).map(({ about, says, settles, weight }) => [
     `not sure: ${about}`,
     `${says} The 1st is right there with a probability of ${percent(1 - weight)}. ` +
       `${settles} settles it.`,
@@ -134,10 +139,10 @@ function percent(share: number): string {
 
 /** The error for a signature without a rule, with what to do about it; `null` if each has one. */
 export function solveFault(
-  { found, sampleCount }: SolveReport,
+  { rules, sampleCount }: SolveReport,
   profile = 'shop',
 ): CheckFailedError | null {
-  for (const [name, { groups, tried, isDivided }] of searched(found)) {
+  for (const [name, { groups, tried, isDivided }] of searched(rules)) {
     if (groups.length > 0) continue;
     if (isDivided) {
       const message =

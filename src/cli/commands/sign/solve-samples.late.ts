@@ -59,13 +59,13 @@ export async function solveSamples(
   await checkOwnRule(context, options, signed);
   const partial = await readPartial(context, options.recipe);
   const startedAt = Date.now();
-  const found = await searchRules(context, signed, { partial });
-  const report = { found, sampleCount: signed.length, ms: Date.now() - startedAt };
+  const rules = await searchRules(context, signed, { partial });
+  const report = { rules, sampleCount: signed.length, ms: Date.now() - startedAt };
   await print(isTable ? showSolveReport(report) : solveReportRecord(report));
-  const rules = likeliestRules(report);
-  const names = Object.keys(rules);
+  const likeliest = likeliestRules(report);
+  const names = Object.keys(likeliest);
   if (save !== undefined && names.length > 0) {
-    await saveSigners(context, save, rules);
+    await saveSigners(context, save, likeliest);
     await printMessage(io, `saved in profile "${save}": ${names.join(' and ')}`);
   }
   const fault = solveFault(report, options.profile ?? save);
