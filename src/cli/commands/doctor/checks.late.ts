@@ -20,6 +20,7 @@ import type { Secret } from '../../../core/signing/secret.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { findUnsafePath } from '../../../core/support/trusted-path.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
+import { sendOnce } from '../../../lab/reply.js';
 import { checkingReach, maxSettling, type Settlement, settle } from '../../../lab/settle/settle.js';
 import type { CliContext, Invocation } from '../../command.js';
 import type { ConnectionOptions } from '../../command-line/options.js';
@@ -45,6 +46,20 @@ import {
 } from '../../request/explain-failure.late.js';
 import { networkOptions, proxyOf } from '../../request/network.js';
 
+/** A check, by its name in JSON. */
+export type CheckName =
+  | 'profile_file'
+  | 'settings'
+  | 'base_url'
+  | 'app_secret'
+  | 'proxy'
+  | 'signing'
+  | 'connection'
+  | 'tls'
+  | 'answer'
+  | 'clock'
+  | OperationName;
+
 /** The result of a check that did not fail. */
 interface CheckResult {
   /** The result in one line. */
@@ -57,6 +72,10 @@ interface CheckResult {
   readonly skipped?: boolean;
 }
 
+interface NamedResult extends CheckResult {
+  readonly check: CheckName;
+}
+
 /**
  * Checks what a request needs, in its order, and yields the result of each.
  *
@@ -65,34 +84,34 @@ interface CheckResult {
 export async function* checkResults(
   { context, options }: Invocation<ConnectionOptions>,
   seenBefore?: Settlement,
-): AsyncGenerator<CheckResult> {
+): AsyncGenerator<NamedResult> {
   const { profiles } = context;
   const list = await profiles.load();
-  yield checkProfileFile(profiles, list);
+  yield { check: 'profile_file', ...checkProfileFile(profiles, list) };
   const store = { load: async () => list, refuseUnsafeFile: () => profiles.refuseUnsafeFile() };
   const settings = await resolveSettings({ ...settingSources(context, options), store });
   await announceProduction(context.io, settings);
-  yield describeSettings(settings);
-  yield describeBaseUrl(settings);
+  yield { check: 'settings', ...describeSettings(settings) };
+  yield { check: 'base_url', ...describeBaseUrl(settings) };
   const secret = await settings.secret.read();
-  yield describeAppSecret(secret, settings);
+  yield { check: 'app_secret', ...describeAppSecret(secret, settings) };
   const { proxy, result } = await checkProxy(settings, context);
-  yield result;
+  yield { check: 'proxy', ...result };
   const once = { ...options, attempts: 1 };
   const client = await connectTo(context, settings, once, { secret });
   try {
-    yield checkSigning(settings, client.sign(buildRead({ code: 'self-test' })).url);
+    const { url } = client.sign(buildRead({ code: 'self-test' }));
+    yield { check: 'signing', ...checkSigning(settings, url) };
     const request = await sendRead(client, context.signal);
-    yield checkConnection(request, settings, proxy);
-    yield checkTls(request, settings);
+    yield { check: 'connection', ...checkConnection(request, settings, proxy) };
+    yield { check: 'tls', ...checkTls(request, settings) };
     if (request.answer === undefined) throw request.error;
-    yield describeAnswer(request.answer, request);
-    yield checkClock(request.answer, request);
+    yield { check: 'answer', ...describeAnswer(request.answer, request) };
+    yield { check: 'clock', ...checkClock(request.answer, request) };
     refuseKnownFault(request, settings);
     const seen = seenBefore ?? (await askSignatures(context, settings, options, secret));
     for (const { operation } of endpoints) {
-      if (seen !== null) yield resultOf(operation, settings, seen);
-      else yield operation === 'read' ? checkOneRead(request, settings) : notAsked;
+      yield { check: operation, ...checkOperation(operation, settings, request, seen) };
     }
   } finally {
     await client.close();
@@ -290,6 +309,17 @@ async function askSignatures(
   }
 }
 
+/** The signatures of an operation are accepted. `seen` is `null` if the platform was not asked. */
+function checkOperation(
+  operation: OperationName,
+  settings: Settings,
+  request: SentRequest,
+  seen: Settlement | null,
+): CheckResult {
+  if (seen !== null) return resultOf(operation, settings, seen);
+  return operation === 'read' ? checkOneRead(request, settings) : notAsked;
+}
+
 /**
  * The signatures of an operation are accepted: seen by an answer that wrong ones do not get.
  *
@@ -352,9 +382,9 @@ interface SentRequest {
   readonly receivedAt: number;
   /** The time that opening the connection took; `undefined` if none was opened. */
   readonly connectMs: number | undefined;
-  readonly error: NoAnswerError | undefined;
-  readonly refused: RejectedError | undefined;
-  readonly answer: Answer | undefined;
+  readonly error?: NoAnswerError;
+  readonly refused?: RejectedError;
+  readonly answer?: Answer;
 }
 
 /**
@@ -371,22 +401,14 @@ async function sendRead(client: CallClient, signal: AbortSignal): Promise<SentRe
     connectMs = Date.now() - sentAt;
   };
   subscribe('undici:client:connected', onConnected);
-  let answer: Answer | undefined;
-  let error: NoAnswerError | undefined;
-  let refused: RejectedError | undefined;
   try {
-    answer = await client.send(request, { signal });
-  } catch (thrown) {
-    if (thrown instanceof NoAnswerError) {
-      error = thrown;
-    } else if (thrown instanceof RejectedError) {
-      refused = thrown;
-      answer = thrown.answer;
-    } else {
-      throw thrown;
-    }
+    const outcome = await sendOnce(client, request, signal);
+    const sent = { sentAt, receivedAt: Date.now(), connectMs };
+    if (outcome instanceof NoAnswerError) return { ...sent, error: outcome };
+    if (outcome instanceof RejectedError)
+      return { ...sent, refused: outcome, answer: outcome.answer };
+    return { ...sent, answer: outcome };
   } finally {
     unsubscribe('undici:client:connected', onConnected);
   }
-  return { sentAt, receivedAt: Date.now(), connectMs, error, refused, answer };
 }

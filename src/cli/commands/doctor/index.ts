@@ -1,4 +1,3 @@
-import type { OperationName } from '../../../core/contract/endpoints.js';
 import { UserInfoError } from '../../../core/contract/errors.js';
 import type { Settlement } from '../../../lab/settle/settle.js';
 import { command, type Invocation } from '../../command.js';
@@ -8,6 +7,7 @@ import { writeStyled } from '../../io.js';
 import type { OutputStyle } from '../../output/style.js';
 import { showText } from '../../output/terminal-text.js';
 import { nextStepOf } from '../../report-error.js';
+import type { CheckName } from './checks.late.js';
 
 export const declareDoctor = command({
   name: 'doctor',
@@ -19,7 +19,7 @@ export const declareDoctor = command({
 });
 
 /** The checks in the order of a request, with their titles. */
-const titles = {
+const titles: Readonly<Record<CheckName, string>> = {
   profile_file: 'profile file',
   settings: 'settings',
   base_url: 'base URL',
@@ -32,11 +32,13 @@ const titles = {
   clock: 'clock',
   read: 'read',
   passback: 'passback',
-} as const satisfies Readonly<Record<OperationName, string> & Record<string, string>>;
+};
+
+const checkNames = Object.keys(titles) as CheckName[];
 
 /** The result of a check. `skipped`: there was nothing to check, or an earlier check failed. */
 export interface Check {
-  readonly check: keyof typeof titles;
+  readonly check: CheckName;
   readonly status: 'ok' | 'failed' | 'skipped';
   /** The result in one line. */
   readonly detail: string;
@@ -59,26 +61,26 @@ export async function runChecks(
   const { io, style, isTable, print } = invocation;
   const { checkResults } = await import('./checks.late.js');
   const results: Check[] = [];
-  const report = async (result: Omit<Check, 'check'>) => {
-    const check = (Object.keys(titles) as Check['check'][])[results.length];
-    if (check === undefined) return;
-    results.push({ check, ...result });
-    if (isTable) await writeStyled(io.stdout, await formatResult(titles[check], result, style));
+  const report = async (check: Check) => {
+    results.push(check);
+    if (isTable) await writeStyled(io.stdout, await formatCheck(check, style));
   };
   let cause: UserInfoError | undefined;
   try {
-    for await (const { detail, next = null, commands = [], skipped } of checkResults(
-      invocation,
-      seen,
-    ))
-      await report({ status: skipped ? 'skipped' : 'ok', detail, next, commands });
+    for await (const result of checkResults(invocation, seen)) {
+      const { check, detail, next = null, commands = [], skipped } = result;
+      await report({ check, status: skipped ? 'skipped' : 'ok', detail, next, commands });
+    }
   } catch (error) {
     if (!(error instanceof UserInfoError) || error.code === 'CANCELLED') throw error;
+    const passed = new Set(results.map(({ check }) => check));
+    const [failed, ...notReached] = checkNames.filter((name) => !passed.has(name));
+    if (failed === undefined) throw error;
     cause = error;
     const { hint: next, commands } = nextStepOf(error, io.env);
-    await report({ status: 'failed', detail: error.message, next, commands });
-    while (results.length < Object.keys(titles).length)
-      await report({ status: 'skipped', detail: 'not reached', next: null, commands: [] });
+    await report({ check: failed, status: 'failed', detail: error.message, next, commands });
+    for (const check of notReached)
+      await report({ check, status: 'skipped', detail: 'not reached', next: null, commands: [] });
   }
   if (!isTable) await print(results);
   if (cause === undefined) return;
@@ -93,9 +95,8 @@ export async function runChecks(
 const titleWidth = 12;
 
 /** One line for a check, and lines for what to do next. */
-async function formatResult(
-  title: string,
-  { status, detail, next, commands }: Omit<Check, 'check'>,
+async function formatCheck(
+  { check, status, detail, next, commands }: Check,
   { colors, columns = Number.POSITIVE_INFINITY }: OutputStyle,
 ): Promise<string> {
   const { breakText } = await import('../../output/break-lines.js');
@@ -106,6 +107,6 @@ async function formatResult(
   );
   for (const line of commands.flatMap((command) => command.split('\n')))
     lines.push(`${indent}  ${showText(line)}`);
-  const mark = `${marks[status]} ${title.padEnd(titleWidth)}  `;
+  const mark = `${marks[status]} ${titles[check].padEnd(titleWidth)}  `;
   return `${mark}${lines.join('\n').slice(indent.length)}\n`;
 }
