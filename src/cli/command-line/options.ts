@@ -188,6 +188,16 @@ export function parseRate(text: string): number {
   throw new InvalidArgumentError('Write it as 100/s.');
 }
 
+/** Requests a second to a platform that is asked for its rules, unless `--rate` says otherwise. */
+export const usualRate = 5;
+
+/** `--rate` of the commands that ask a platform for its rules. */
+export function rateOption(): Option {
+  return new Option('--rate <n/s>', 'maximum number of requests per second')
+    .argParser(parseRate)
+    .default(usualRate, `${usualRate}/s`);
+}
+
 /**
  * Parses the variable `name` of a flag without value.
  *

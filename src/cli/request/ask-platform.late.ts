@@ -10,12 +10,9 @@ import { Asker, type HarmlessReply } from '../../lab/settle/asker.js';
 import type { HarmlessKind } from '../../lab/settle/harmless-requests.js';
 import type { Reach, Settlement, Sight, Sighting } from '../../lab/settle/settle.js';
 import type { CliContext } from '../command.js';
-import type { CommonOptions } from '../command-line/options.js';
+import { type CommonOptions, usualRate } from '../command-line/options.js';
 import { ProgressDisplay } from '../output/progress.js';
 import { connectTo } from './deployment.js';
-
-/** Requests a second, unless `--rate` says otherwise. */
-export const usualRate = 5;
 
 /** A client for harmless requests. */
 export async function connectToAsk(

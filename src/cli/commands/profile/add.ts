@@ -15,7 +15,7 @@ import { addProfile, checkNewName, updateProfile } from '../../../core/profiles/
 import { resolveSettings } from '../../../core/profiles/settings.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
 import { type CliContext, command, type Invocation } from '../../command.js';
-import { parseRate } from '../../command-line/options.js';
+import { rateOption } from '../../command-line/options.js';
 import { cutSpaceAround } from '../../command-line/space-around.js';
 import { printMessage } from '../../io.js';
 import { warn } from '../../output/style.js';
@@ -53,11 +53,7 @@ export const declareAdd = command({
           '--like <profile>',
           'take tenant code, channel, signing rule and platform from this profile',
         )
-        .addOption(
-          new Option('--rate <n/s>', 'maximum number of requests per second')
-            .argParser(parseRate)
-            .default(5, '5/s'),
-        ),
+        .addOption(rateOption()),
     ),
   action: runAdd,
 });

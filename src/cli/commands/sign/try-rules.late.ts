@@ -16,7 +16,7 @@ import type { Asker } from '../../../lab/settle/asker.js';
 import type { Candidate } from '../../../lab/settle/candidates.js';
 import type { Search } from '../../../lab/settle/search-by-asking.js';
 import type { CliContext, Invocation } from '../../command.js';
-import type { ConnectionOptions } from '../../command-line/options.js';
+import { type ConnectionOptions, usualRate } from '../../command-line/options.js';
 import { CheckFailedError } from '../../errors.js';
 import { printAdvice, printMessage } from '../../io.js';
 import { formatCount } from '../../output/numbers.js';
@@ -27,7 +27,6 @@ import {
   describeReply,
   reportOperation,
   stopWords,
-  usualRate,
 } from '../../request/ask-platform.late.js';
 import { loadSigning, readSecretOf, resolveDeployment } from '../../request/deployment.js';
 import { adviceOfAddress } from '../../request/explain-failure.late.js';

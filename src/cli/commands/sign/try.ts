@@ -1,6 +1,5 @@
-import { Option } from 'commander';
 import { command, type Invocation } from '../../command.js';
-import { addConnectionOptions, parseCount, parseRate } from '../../command-line/options.js';
+import { addConnectionOptions, parseCount, rateOption } from '../../command-line/options.js';
 import type { TryOptions } from './try-rules.late.js';
 
 export const declareSignTry = command({
@@ -10,11 +9,7 @@ export const declareSignTry = command({
   takes: (command) =>
     addConnectionOptions(
       command
-        .addOption(
-          new Option('--rate <n/s>', 'maximum number of requests per second')
-            .argParser(parseRate)
-            .default(5, '5/s'),
-        )
+        .addOption(rateOption())
         .option('--save <profile>', 'write the rules found into a profile')
         .option('--skip <n>', 'number of rules that were refused before', parseCount),
     ),
