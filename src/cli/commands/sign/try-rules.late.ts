@@ -75,13 +75,14 @@ export async function askAndSave(
   const { context, io, options, isTable, print } = invocation;
   const { rate, skip = 0 } = options;
   const secret = await readSecretOf(context, settings);
-  const client = await connectToAsk(context, settings, options, secret);
   const profileRules = rulesOfProfile(await loadSigning(context, settings));
   let refused = skip;
   const onRefused = (count: number) => {
     refused = count;
   };
+  const goOn = () => `${signCommand(settings, options, 'try')} --skip ${refused}`;
   const budget = { maxRequests: budgets[0], rate, more: askForMore(context, options.yes) };
+  const client = await connectToAsk(context, settings, options, secret);
   const work = async (asker: Asker) => {
     const asked = await askForRules(asker, client, secret, {
       profileRules,
@@ -90,13 +91,16 @@ export async function askAndSave(
     });
     return { ...asked, requests: asker.sent };
   };
-  const goOn = () => `${signCommand(settings, options, 'try')} --skip ${refused}`;
-  const asked = await askPlatform(context, client, budget, work).catch(async (error: unknown) => {
+  let asked: Asked;
+  try {
+    asked = await askPlatform(context, client, budget, work);
+  } catch (error) {
     if (context.signal.aborted)
       await printAdvice(io, { hint: 'To go on later:', commands: [goOn()] });
     throw error;
-  });
-  await client.close();
+  } finally {
+    await client.close();
+  }
   if (asked.search.ended === 'no envelope') throw noEnvelope(asked.search);
   const rules = rulesOf(asked);
   await print(isTable ? tableOf(asked, rules) : recordOf(asked, rules));
