@@ -66,61 +66,82 @@ export const declareProbe = command({
 });
 
 async function runProbe(invocation: Invocation<ProbeOptions>): Promise<void> {
-  const { context, io, options, style, isTable, print } = invocation;
-  const { save, saveProfile, unionId, pause } = options;
-  const { signal } = context;
+  const { context, io, options } = invocation;
+  const { save, unionId } = options;
+  // What can fail does so before a code is used up.
   if (save !== undefined && existsSync(save)) throw refusal(save, 'it exists');
   const codes = await readCodes(invocation);
   const settings = await resolveDeployment(context, options);
-  const { profile, platform: used } = settings;
-  if (saveProfile && profile === null) {
-    throw new InvalidInputError('--save-profile: no profile is in use', {
-      hint: 'Choose one with -p, or use --save FILE.',
-    });
-  }
-  // Check everything that can fail before a code is used up.
-  if (saveProfile) await context.profiles.change((list) => list);
+  await checkSaveProfile(invocation, settings);
   const user = { codes, unionId, key: `${settings.key_prefix ?? ''}userinfo_probe` };
-  const { ProbeSession } = await import('../../../lab/behavior/probe-session.js');
   const { gather, maxRequestsOf } = await import('../../../lab/behavior/gather.js');
   const { leftBehind } = await import('../../../lab/behavior/left-behind.js');
-  const { conclude, describeLeft, probeRecord, probeTables, verdictOf } = await import(
-    './report.late.js'
-  );
+  const { conclude, describeLeft } = await import('./report.late.js');
   const maxRequests = maxRequestsOf(user);
   await announce(invocation, settings, user, maxRequests);
-  const secret = await readSecretOf(context, settings);
-  const once = { ...options, attempts: 1 };
-  const client = await connectTo(context, settings, once, { secret, acceptsAnyUser: true });
-  const { signers } = await loadSigning(context, settings);
-  let sent = 0;
-  const onSent = () => {
-    sent += 1;
-  };
+  const { session, client, sent } = await openSession(invocation, settings, user, maxRequests);
   const progressNow = () => {
-    const share = sent / maxRequests;
-    return { doing: 'probing', unit: 'requests', rows: sent, share, total: maxRequests };
+    const share = sent() / maxRequests;
+    return { doing: 'probing', unit: 'requests', rows: sent(), share, total: maxRequests };
   };
-  const connection = { client, signers, secret, signal, pauseMs: pause, maxRequests, onSent };
-  const session = new ProbeSession(connection, user);
-  const left = () => leftBehind(session).map((key) => describeLeft(key, profile));
+  const left = () => leftBehind(session).map((key) => describeLeft(key, settings.profile));
   try {
     const evidence = await withProgress(io, { quiet: !io.stderr.isTTY }, progressNow, () =>
       gather(session),
     );
-    const result = conclude(evidence, used.value, left());
+    const result = conclude(evidence, settings.platform.value, left());
+    // Validates the file before it is saved.
     parsePlatform(JSON.parse(JSON.stringify(result.file)), 'what was found');
-    if (isTable) await writeStyled(io.stdout, `${style.colors.bold(verdictOf(result))}\n\n`);
-    await print(isTable ? probeTables(result, options.verbose === true) : probeRecord(result));
-    for (const doubt of result.doubts) await warn(io, doubt);
-    await saveFound(invocation, settings, result);
+    await printResult(invocation, result);
+    await saveResult(invocation, settings, result);
   } catch (error) {
-    if (signal.aborted) await printMessage(io, `${sent} requests were sent; nothing was saved`);
+    if (context.signal.aborted)
+      await printMessage(io, `${sent()} requests were sent; nothing was saved`);
     for (const key of left()) await warn(io, key);
     throw error;
   } finally {
     await client.close({ force: true });
   }
+}
+
+/**
+ * A profile is in use that can be changed, if `--save-profile` is set.
+ *
+ * @throws InvalidInputError, ProfileFileError
+ */
+async function checkSaveProfile(
+  { context, options }: Invocation<ProbeOptions>,
+  { profile }: Settings,
+): Promise<void> {
+  if (!options.saveProfile) return;
+  if (profile === null) {
+    throw new InvalidInputError('--save-profile: no profile is in use', {
+      hint: 'Choose one with -p, or use --save FILE.',
+    });
+  }
+  await context.profiles.change((list) => list);
+}
+
+/** A session that has sent nothing, its client, and how many requests it has `sent` so far. */
+async function openSession(
+  { context, options }: Invocation<ProbeOptions>,
+  settings: Settings,
+  user: ProbedUser,
+  maxRequests: number,
+) {
+  const { ProbeSession } = await import('../../../lab/behavior/probe-session.js');
+  const secret = await readSecretOf(context, settings);
+  const { signers } = await loadSigning(context, settings);
+  const once = { ...options, attempts: 1 };
+  const client = await connectTo(context, settings, once, { secret, acceptsAnyUser: true });
+  let count = 0;
+  const onSent = () => {
+    count += 1;
+  };
+  const { signal } = context;
+  const pauseMs = options.pause;
+  const connection = { client, signers, secret, signal, pauseMs, maxRequests, onSent };
+  return { session: new ProbeSession(connection, user), client, sent: () => count };
 }
 
 /**
@@ -163,7 +184,17 @@ async function announce(
   else if (aboutUser.length > 0) await confirm(context, 'Send this?', options.yes);
 }
 
-async function saveFound(
+async function printResult(
+  { io, options, style, isTable, print }: Invocation<ProbeOptions>,
+  result: ProbeResult,
+): Promise<void> {
+  const { probeRecord, probeTables, verdictOf } = await import('./report.late.js');
+  if (isTable) await writeStyled(io.stdout, `${style.colors.bold(verdictOf(result))}\n\n`);
+  await print(isTable ? probeTables(result, options.verbose === true) : probeRecord(result));
+  for (const doubt of result.doubts) await warn(io, doubt);
+}
+
+async function saveResult(
   { context, io, options: { save, saveProfile } }: Invocation<ProbeOptions>,
   { profile }: Settings,
   { platform, file }: ProbeResult,
