@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { isLoopback } from '../../../core/contract/base-url.js';
 import { InvalidInputError } from '../../../core/contract/errors.js';
+import { defaultPlatform } from '../../../core/platform/platform.js';
 import { settingNames } from '../../../core/profiles/flags-and-environment.js';
 import {
   describeProfile,
@@ -22,6 +23,7 @@ import { warn } from '../../output/style.js';
 import { answerFault } from '../../prompt.js';
 import { settingSources } from '../../request/deployment.js';
 import type { Capture } from './capture.late.js';
+import type { OtherSources } from './captured-rules.late.js';
 import { confirmAddress, confirmIdentifiers } from './confirm-profile.js';
 import { promptForSecret, secretFlags, warnOfSecret } from './secret-options.js';
 import { addValueOptions, checkBaseUrl, patchOf, type ValueOptions } from './value-options.js';
@@ -62,31 +64,29 @@ async function runAdd(invocation: Invocation<AddOptions>, name: string): Promise
   const { context, io, options } = invocation;
   const { profiles } = context;
   checkNewName(await profiles.load(), name);
-  const { tenant_code, channel, ...shared } = await sharedWith(profiles, options.like);
+  const fromLike = await sharedWith(profiles, options.like);
   if (options.from === '-' && options.appSecretStdin) {
     throw new InvalidInputError(
       'the request and the app secret cannot both come from standard input',
       { hint: 'Put the request into a file.' },
     );
   }
-  const chosen = { ...shared, ...(await patchOf(context, options, undefined)) };
-  const capture = await captureOf(context, options.from, chosen);
-  const known: ProfilePatch = {
-    ...withoutUndefined({ tenant_code, channel }),
-    ...capture?.values,
-    ...chosen,
-  };
+  const fromOptions = await patchOf(context, options, undefined);
+  const capture = await captureOf(context, options.from, fromOptions);
+  const fromCapture = capture?.values;
+  const known: ProfilePatch = { ...fromLike, ...fromCapture, ...fromOptions };
   const profile = await askForMissing(context, name, known, options);
-  await confirmIdentifiers(context, { ...chosen, ...profile }, options.yes);
+  await confirmIdentifiers(context, { ...known, ...profile }, options.yes);
   await confirmAddress(context, profile, options.yes);
-  const captured = capture && (await rulesOf(invocation, capture, profile, chosen));
-  const patch = { ...chosen, ...captured?.patch };
+  const sources = { typedValues: fromOptions, platform: known.platform ?? defaultPlatform };
+  const captured = capture && (await rulesOf(invocation, capture, profile, sources));
+  const patch = { ...known, ...captured?.patch };
   const list = await profiles.change((before) =>
     updateProfile(addProfile(before, profile), name, patch),
   );
   const added = `added ${describeProfile(profile)}`;
   await printMessage(io, list.active === name ? `${added}, now active` : added);
-  await warnOfTestProfile(context, profile, chosen);
+  await warnOfTestProfile(context, profile, known);
   const hasSecret = await warnOfSecret(context, profile);
   if (captured) await captured.settle();
   else if (hasSecret) await offerToAsk(invocation, profile, patch);
@@ -96,11 +96,11 @@ async function runAdd(invocation: Invocation<AddOptions>, name: string): Promise
 async function captureOf(
   context: CliContext,
   from: string | undefined,
-  chosen: ProfilePatch,
+  typedValues: ProfilePatch,
 ): Promise<Capture | null> {
   if (from === undefined) return null;
   const { readCapture } = await import('./capture.late.js');
-  return readCapture(context, from, chosen);
+  return readCapture(context, from, typedValues);
 }
 
 /** What the rules of captured requests change in the profile, and how the platform decides. */
@@ -108,10 +108,10 @@ async function rulesOf(
   invocation: Invocation<AddOptions>,
   capture: Capture,
   profile: Profile,
-  chosen: ProfilePatch,
+  sources: OtherSources,
 ) {
   const { completeProfile, settleStored } = await import('./captured-rules.late.js');
-  const { patch, candidates } = await completeProfile(invocation, capture, profile, chosen);
+  const { patch, candidates } = await completeProfile(invocation, capture, profile, sources);
   return { patch, settle: () => settleStored(invocation, profile.name, candidates) };
 }
 
@@ -166,9 +166,9 @@ async function chooseEnvironment({ prompt }: CliContext): Promise<Profile['envir
 async function warnOfTestProfile(
   { io, prompt }: CliContext,
   { base_url }: Profile,
-  chosen: ProfilePatch,
+  known: ProfilePatch,
 ): Promise<void> {
-  if (chosen.environment !== undefined || prompt.possible) return;
+  if (known.environment !== undefined || prompt.possible) return;
   if (isLoopback(new URL(base_url).hostname)) return;
   const effect = 'writes with it need no confirmation';
   await warn(io, `without --environment this is a test profile: ${effect}`);

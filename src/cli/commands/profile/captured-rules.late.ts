@@ -3,8 +3,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NoAnswerError } from '../../../client/call/errors.js';
 import { secretDoubts } from '../../../core/contract/doubts.js';
-import { defaultPlatform, type Platform } from '../../../core/platform/platform.js';
+import type { Platform } from '../../../core/platform/platform.js';
 import { settingNames } from '../../../core/profiles/flags-and-environment.js';
+import type { HeaderSources } from '../../../core/profiles/header-source.js';
 import {
   describeProfile,
   type Profile,
@@ -49,6 +50,14 @@ interface CapturedRules {
   readonly candidates: Candidates;
 }
 
+/** What else a profile is made of. */
+export interface OtherSources {
+  /** The values that options give. */
+  readonly typedValues: ProfilePatch;
+  /** The platform of the options, or of the profile that the new one is like. */
+  readonly platform: Platform;
+}
+
 /**
  * Finds the rules of the requests, says what was taken and from where, and asks whether to store
  * them.
@@ -59,46 +68,86 @@ export async function completeProfile(
   { context, io, options }: Invocation,
   capture: Capture,
   profile: Profile,
-  typedValues: ProfilePatch,
+  { typedValues, platform }: OtherSources,
 ): Promise<CapturedRules> {
   // Refuses headers that cannot be stored before the search.
   const { plain, left } = headersOf(capture);
-  const secret = await readSecret(profile.secret, io.env);
-  const samples = capture.samples.map((sample) => ({ ...sample, secret }));
-  const platform = typedValues.platform ?? defaultPlatform;
-  const kept = givenRules(platform, samples);
-  const candidates = await findCandidates(context, samples, kept);
-  const missing = signatureNames.find((signature) => candidates[signature].length === 0);
-  if (missing !== undefined) {
-    for (const warning of secretDoubts(secret, profile.app_key)) await warn(io, warning);
-    const message = `no rule was found for the ${missing} of the requests`;
-    throw notFound(context.args, message, capture, profile);
-  }
+  const { kept, candidates } = await findRules(context, capture, profile, platform);
   const rules = likeliestOf(candidates);
-  const { length } = capture.samples;
-  const requests = length === 1 ? 'a request' : `${length} requests`;
-  await printMessage(io, `From ${requests} in ${inputName(capture.from)}:`);
-  const taken = [
+  await printTaken(io, capture, [
     ...takenValues(profile, capture, typedValues),
     ...Object.entries(plain).map(([header, value]) => `header ${header}: ${value}`),
     ...takenRules(rules, kept),
-  ];
-  for (const line of taken) await printMessage(io, `  ${line}`);
+  ]);
   await warnOfOtherValues(io, capture, typedValues);
-  if (left.length > 0) {
-    await printAdvice(io, {
-      hint: 'Not taken, as their values seem to be secret or personal. For those that the platform needs, afterwards:',
-      commands: left.map((header) => headerCommand(profile.name, header)),
-    });
-  }
-  const question = `Store ${describeProfile(profile)}, and check it by ${checksOf(profile)}?`;
-  await confirm(context, question, options.yes);
+  await adviseOfHeaders(io, profile, left);
+  await confirmStore(context, profile, options.yes);
   const headers = { ...plain, ...typedValues.headers };
-  const patch = withoutUndefined({
+  return { patch: capturedPatch(platform, rules, headers), candidates };
+}
+
+/**
+ * The rules that sign the requests; `kept` are those that the platform had before.
+ *
+ * @throws CheckFailedError if a signature has none
+ */
+async function findRules(
+  context: CliContext,
+  capture: Capture,
+  profile: Profile,
+  platform: Platform,
+): Promise<{ readonly kept: Partial<SigningRecipes>; readonly candidates: Candidates }> {
+  const { args, io } = context;
+  const secret = await readSecret(profile.secret, io.env);
+  const samples = capture.samples.map((sample) => ({ ...sample, secret }));
+  const kept = givenRules(platform, samples);
+  const candidates = await findCandidates(context, samples, kept);
+  const missing = signatureNames.find((signature) => candidates[signature].length === 0);
+  if (missing === undefined) return { kept, candidates };
+  for (const warning of secretDoubts(secret, profile.app_key)) await warn(io, warning);
+  const message = `no rule was found for the ${missing} of the requests`;
+  throw notFound(args, message, capture, profile);
+}
+
+async function printTaken(
+  io: Io,
+  { samples, from }: Capture,
+  lines: readonly string[],
+): Promise<void> {
+  const requests = samples.length === 1 ? 'a request' : `${samples.length} requests`;
+  await printMessage(io, `From ${requests} in ${inputName(from)}:`);
+  for (const line of lines) await printMessage(io, `  ${line}`);
+}
+
+/** Says how to set the headers whose values seem to be private. */
+async function adviseOfHeaders(io: Io, { name }: Profile, left: readonly string[]): Promise<void> {
+  if (left.length === 0) return;
+  await printAdvice(io, {
+    hint: 'Not taken, as their values seem to be secret or personal. For those that the platform needs, afterwards:',
+    commands: left.map((header) => headerCommand(name, header)),
+  });
+}
+
+/** @throws InvalidInputError if the answer is no */
+async function confirmStore(
+  context: CliContext,
+  profile: Profile,
+  yes: boolean | undefined,
+): Promise<void> {
+  const question = `Store ${describeProfile(profile)}, and check it by ${checksOf(profile)}?`;
+  await confirm(context, question, yes);
+}
+
+/** What the requests change in the profile. */
+function capturedPatch(
+  platform: Platform,
+  rules: Partial<SigningRecipes>,
+  headers: HeaderSources,
+): CapturedRules['patch'] {
+  return withoutUndefined({
     platform: { ...platform, signing: { ...platform.signing, ...rules } },
     headers: Object.keys(headers).length > 0 ? headers : undefined,
   });
-  return { patch, candidates };
 }
 
 /** The requests that the question before storing a profile announces. */
