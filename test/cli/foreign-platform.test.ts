@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { UserInfoClient } from '../../src/index.js';
 import { deploymentVariables, Machine } from '../support/cli.js';
 import { foreignPlatform } from '../support/foreign-platform.js';
 
@@ -87,6 +88,36 @@ describe('a refusal in the words of a gateway', () => {
     expect((await run('read', 'unexplained')).stderr).toContain(
       'the service answered 1001 without a msg',
     );
+  });
+});
+
+describe('a msg with personal data and what was sent', () => {
+  const env = () => ({ env: deploymentVariables(platform.url) });
+  const ways: Readonly<Record<string, () => Promise<string>>> = {
+    'the error of a read': async () => (await run('read', 'telling')).stderr,
+    '--verbose': async () => (await run('read', 'telling', '--verbose')).stderr,
+    'an error as JSON': async () => (await run('read', 'telling', '-o', 'json')).stderr,
+    'the summary of a bulk run': async () => {
+      const codes = machine.file('telling.csv', 'code\ntelling\n');
+      return (await machine.run(['bulk', 'read', codes, '--restart'], env())).stderr;
+    },
+    'the message of an error of the SDK': async () => {
+      const client = UserInfoClient.fromEnv({}, deploymentVariables(platform.url));
+      const error = await client.read({ code: 'telling' }).catch((failure: Error) => failure);
+      await client.close();
+      return (error as Error).message;
+    },
+  };
+
+  it.each(Object.entries(ways))('is masked in %s', async (_, shown) => {
+    const text = await shown();
+    expect(text).toContain('40106');
+    for (const secret of ['13800138000', 'ming@mail', 'secret-code', '0123456789'])
+      expect(text).not.toContain(secret);
+  });
+
+  it('is exact on stdout, as it was received', async () => {
+    expect((await run('read', 'telling', '--json')).stdout).toContain('13800138000');
   });
 });
 

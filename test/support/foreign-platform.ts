@@ -33,6 +33,9 @@ const replies: Readonly<Record<string, Reply>> = {
   ),
   // Gateways before a platform have envelopes of their own.
   gateway: ['{"code":40001,"message":"bad sign \\u001b[31m","request_id":"r-18"}'],
+  telling: [
+    '{"code":40106,"msg":"no user 13800138000 of ming@mail.example, /x?code=secret-code&sign=0123456789"}',
+  ],
   unexplained: ['{"code":1001,"msg":null,"data":[]}'],
   digits: ['{"code":"40106","msg":"code expired"}'],
   // Successes with another code.

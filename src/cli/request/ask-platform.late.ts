@@ -2,6 +2,7 @@
 import type { CallClient } from '../../client/call/call-client.js';
 import type { OperationName } from '../../core/contract/endpoints.js';
 import { quoteName } from '../../core/contract/errors.js';
+import { maskWords } from '../../core/contract/masking.js';
 import type { Settings } from '../../core/profiles/settings.js';
 import type { Secret } from '../../core/signing/secret.js';
 import { withoutUndefined } from '../../core/support/without-undefined.js';
@@ -174,5 +175,5 @@ export function describeReply(reply: HarmlessReply | null): string {
   if (reply === null) return 'nothing';
   const { code, httpStatus, msg } = reply;
   if (code === null) return `HTTP ${httpStatus}`;
-  return msg === '' ? String(code) : `${code} ${quoteName(msg)}`;
+  return msg === '' ? String(code) : `${code} ${quoteName(maskWords(msg))}`;
 }

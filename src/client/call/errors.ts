@@ -5,6 +5,7 @@ import {
   UserInfoError,
   type UserInfoErrorOptions,
 } from '../../core/contract/errors.js';
+import { maskWords } from '../../core/contract/masking.js';
 import {
   httpStatusOf,
   mayRepeat,
@@ -236,8 +237,9 @@ export class RejectedError extends CallError {
   /** The meaning of the code; undefined if the table of result codes does not say. */
   readonly means: ResultCodeName | undefined;
   /**
-   * `msg` of the envelope: text from the network, in which values of your `headers` are hidden.
-   * Without it, `message` or `error` of the answer.
+   * `msg` of the envelope: text from the network, in which values of your `headers` are hidden. It
+   * may have personal data, which are masked in `message`. Without it, `message` or `error` of the
+   * answer.
    */
   readonly msg: string;
   /** The HTTP status of the answer. */
@@ -256,7 +258,8 @@ export class RejectedError extends CallError {
   constructor(rejection: RejectionDetails | Refusal) {
     const { answer, entry } = 'answer' in rejection ? rejection : refusalOf(rejection);
     const { code, msg } = answer.envelope;
-    super(`the service answered ${code} ${msg === '' ? 'without a msg' : quoteName(msg)}`, {
+    const said = msg === '' ? 'without a msg' : quoteName(maskWords(msg));
+    super(`the service answered ${code} ${said}`, {
       hint: entry?.hint ?? 'The code is not in the table: ask the operator.',
     });
     this.resultCode = code;

@@ -37,8 +37,8 @@ export interface ResponseEvent extends RequestEvent {
   /** `Content-Type`, `Date`, `Retry-After` and `Location`, if present. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /**
-   * The envelope as received, with every value in `data` but `union_id` masked; undefined if the
-   * answer is not an envelope.
+   * The envelope as received, with every value in `data` but `union_id` masked, and in `msg` what
+   * may be personal; undefined if the answer is not an envelope.
    */
   readonly envelope: string | undefined;
   /** Milliseconds since `onRequest`, by a monotonic clock. */
@@ -292,7 +292,8 @@ export function showAnswer(
   if (answer === undefined)
     return { httpStatus, headers, resultCode: undefined, envelope: undefined };
   const body = hide(new TextDecoder().decode(answer.body));
-  const envelope = maskJson(body, (key) => !shownKeys.includes(key));
+  const isHidden = (key: string) => !shownKeys.includes(key);
+  const envelope = maskJson(body, isHidden, (key) => key === 'msg');
   return { httpStatus, headers, resultCode: answer.envelope.code, envelope };
 }
 

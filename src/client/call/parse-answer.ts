@@ -94,7 +94,7 @@ function rejectionOf(answer: Answer, { sender }: AnswerContext): AttemptOutcome 
   const { code, msg, data } = answer.envelope;
   const entry = sender.resultCodes.get(code);
   if (entry !== undefined || !namesUser(data)) return new RejectedError({ answer, entry });
-  const message = `${sender.host} answered ${code} ${quoteName(msg)}, but it names the user`;
+  const message = `${sender.host} answered ${code} ${quoteName(maskWords(msg))}, but it names the user`;
   return wrongData(message, answer, otherSuccessHint);
 }
 

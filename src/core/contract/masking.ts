@@ -173,9 +173,14 @@ interface Container {
 /**
  * Masks the values of a JSON text whose key `isPersonal`, with everything inside them. `null` and
  * the empty string stay; all else is unchanged, byte by byte. A string that encodes an object is
- * masked inside, as those of `device_info` are (§4.1, shape rule 3). `json` is valid JSON.
+ * masked inside, as those of `device_info` are (§4.1, shape rule 3). Of a text whose key `isProse`,
+ * only the words that may be personal are masked. `json` is valid JSON.
  */
-export function maskJson(json: string, isPersonal: IsPersonal): string {
+export function maskJson(
+  json: string,
+  isPersonal: IsPersonal,
+  isProse: (key: string) => boolean = () => false,
+): string {
   const shown: string[] = [];
   /** The containers around the token, the innermost last. */
   const containers: Container[] = [];
@@ -198,7 +203,10 @@ export function maskJson(json: string, isPersonal: IsPersonal): string {
       key = JSON.parse(json.slice(start, end));
       keyIsNext = false;
     } else if (first !== ':') {
-      shown.push(json.slice(copied, start), maskToken(json.slice(start, end), hides, isPersonal));
+      const token = json.slice(start, end);
+      const isText = first === '"' && container?.isObject === true && isProse(key);
+      const masked = isText ? maskProse(token) : maskToken(token, hides, isPersonal);
+      shown.push(json.slice(copied, start), masked);
       copied = end;
     }
   }
@@ -209,6 +217,13 @@ export function maskJson(json: string, isPersonal: IsPersonal): string {
 function hidesValue(container: Container | undefined, key: string, isPersonal: IsPersonal) {
   if (container === undefined) return false;
   return container.isPersonal || (container.isObject && isPersonal(key));
+}
+
+/** The token of a text with its words masked; unchanged if none may be personal. */
+function maskProse(token: string): string {
+  const text: string = JSON.parse(token);
+  const masked = maskWords(text);
+  return masked === text ? token : JSON.stringify(masked);
 }
 
 function maskToken(token: string, hides: boolean, isPersonal: IsPersonal): string {

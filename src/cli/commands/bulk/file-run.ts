@@ -3,6 +3,7 @@ import type { Sender } from '../../../client/call/sender.js';
 import type { Pacing } from '../../../client/rows/flow-control.js';
 import type { OutcomeCounts, RowOutcome } from '../../../client/rows/outcome.js';
 import { RowEngine } from '../../../client/rows/row-engine.js';
+import { maskWords } from '../../../core/contract/masking.js';
 import type { FlatValue } from '../../../core/contract/user-info.js';
 import { type FailureGroup, FailureGroups } from './failure-groups.js';
 import { FailedFile } from './files/failed-file.js';
@@ -229,7 +230,7 @@ function canSucceedAgain(error: Error): boolean {
 }
 
 function reasonFor(error: Error): { readonly code?: number; readonly text: string } {
-  if (error instanceof RejectedError) return { code: error.resultCode, text: error.msg };
+  if (error instanceof RejectedError) return { code: error.resultCode, text: maskWords(error.msg) };
   return { text: error.message };
 }
 

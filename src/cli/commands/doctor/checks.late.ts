@@ -10,6 +10,7 @@ import { secretDoubts } from '../../../core/contract/doubts.js';
 import { endpoints, type OperationName } from '../../../core/contract/endpoints.js';
 import { quoteName } from '../../../core/contract/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../../core/contract/limits.js';
+import { maskWords } from '../../../core/contract/masking.js';
 import { ProfileFileError } from '../../../core/profiles/errors.js';
 import { describeOrigin } from '../../../core/profiles/flags-and-environment.js';
 import type { ProfileList } from '../../../core/profiles/profile-json.js';
@@ -247,7 +248,7 @@ function describeAnswer(
 ): CheckResult {
   const { code, msg } = envelope;
   const duration = `after ${receivedAt - sentAt} ms`;
-  const detail = `HTTP ${httpStatus}, code ${code} ${quoteName(msg)}, ${duration}`;
+  const detail = `HTTP ${httpStatus}, code ${code} ${quoteName(maskWords(msg))}, ${duration}`;
   const isUnknownCode = refused !== undefined && refused.entry === undefined;
   const next = isUnknownCode ? adviceOfAddress(httpStatus) : null;
   return next === null ? { detail } : { detail, next };
