@@ -3,6 +3,7 @@ import type { Argument, Command, Option } from 'commander';
 import { createContext } from '../../src/cli/command.js';
 import { addTexts } from '../../src/cli/command-line/help-texts.late.js';
 import { buildProgram } from '../../src/cli/program.js';
+import type { OperationName } from '../../src/core/contract/endpoints.js';
 
 // The commands as the reference (test/docs/reference.ts) and the man pages show them.
 
@@ -63,7 +64,7 @@ function textAfter(command: Command): string {
  * The pages of commands, each with what it is about, and the man pages; what is on no other page is
  * on `userinfo`.
  */
-export const groups: Readonly<Record<string, string>> = {
+export const groups: Readonly<Record<string, string> & Record<OperationName, string>> = {
   userinfo: 'options of every command, and what helps with the others',
   read: 'read the information of users',
   passback: 'pass information about users back',

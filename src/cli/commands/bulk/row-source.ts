@@ -52,7 +52,7 @@ export async function openRows(
   columns: ColumnRules,
 ): Promise<OpenedRows> {
   const name = file.replace(/\.gz$/i, '');
-  const format = options.format ?? formatOf(name);
+  const format = options.format ?? formatOf(file);
   const encoding = findEncoding(options.encoding ?? defaultEncoding);
   let isPlainUtf8 = encoding === defaultEncoding;
   const onMark = () => {
@@ -119,8 +119,9 @@ function limitToPart(
   };
 }
 
-function formatOf(name: string): 'csv' | 'ndjson' {
-  return /\.(?:ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv';
+/** The format that the name of a file says. */
+export function formatOf(file: string): 'csv' | 'ndjson' {
+  return /\.(?:ndjson|jsonl)(?:\.gz)?$/i.test(file) ? 'ndjson' : 'csv';
 }
 
 /** How the CSV of a file, called `name`, is read. */
@@ -167,7 +168,7 @@ function jsonArray(path: string): InvalidInputError {
 }
 
 /** The delimiter of the option, else the one that the name of the file says. */
-function delimiterOf(option: string | undefined, name: string): string {
+export function delimiterOf(option: string | undefined, name: string): string {
   if (option === undefined) return /\.tsv$/i.test(name) ? '\t' : ',';
   const delimiter = option.replaceAll('\\t', '\t');
   if (delimiter !== '' && !/["\r\n]/.test(delimiter)) return delimiter;

@@ -4,7 +4,7 @@ import { readCommandLine } from '../../command-line/command-line.js';
 import { rootOf } from '../../command-line/help-layout.js';
 import { withFlags } from '../../request/command-text.js';
 import type { RunInputError } from './errors.js';
-import type { BulkRun } from './row-source.js';
+import { type BulkRun, delimiterOf, formatOf } from './row-source.js';
 
 /** Options of a run that say what its files are called, each with a value. */
 const fileOptions = ['--results', '--failed', '--part'];
@@ -19,11 +19,17 @@ export function formatCommand(run: Pick<BulkRun, 'context'>, added: readonly str
   return formatArgs(run.context.args, added, []);
 }
 
-/** The command line of a run over another file, without the files that the run wrote. */
-export function formatCommandFor(file: string, { context: { args }, command }: BulkRun): string {
-  const { firstOperandAt } = readCommandLine(rootOf(command), args);
+/** The command line of a run over another file in the same format, without the run's own files. */
+export function formatCommandFor(file: string, run: BulkRun): string {
+  const { args } = run.context;
+  const { firstOperandAt } = readCommandLine(rootOf(run.command), args);
   const path = file.startsWith('-') ? `./${file}` : file;
-  return formatArgs(args.toSpliced(firstOperandAt, 1, path), [], fileOptions);
+  const { format = '', delimiter } = run.source.identity;
+  const added: string[] = [];
+  if (formatOf(file) !== format) added.push('--format', format);
+  if (delimiter !== undefined && delimiterOf(run.options.delimiter, file) !== delimiter)
+    added.push('--delimiter', delimiter.replaceAll('\t', '\\t'));
+  return formatArgs(args.toSpliced(firstOperandAt, 1, path), added, fileOptions);
 }
 
 /** The command line that sends the rows of a file without those that were written to `--failed`. */
