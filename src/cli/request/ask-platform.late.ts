@@ -51,12 +51,12 @@ export async function askPlatform<T>(
   work: (asker: Asker) => Promise<T>,
 ): Promise<T> {
   const display = new ProgressDisplay(io, () => {
-    const total = asker.sent + asker.left;
+    const { sent, maxRequests: total } = asker;
     return {
       doing: 'asking',
       unit: 'requests',
-      rows: asker.sent,
-      share: asker.sent / total,
+      rows: sent,
+      share: sent / total,
       total,
     };
   });

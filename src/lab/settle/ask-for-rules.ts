@@ -55,9 +55,9 @@ export async function askForRules(
     signableRequest(sortedRead().request, baseUrl, options, time);
   const candidatesFor: CandidateList = (name, knownRule, isTwin) =>
     usualCandidates(name, knownRule, readAt(isTwin ? twinMoment : moment), secret);
-  asker.kept = maxSettling;
+  asker.reserved = maxSettling;
   const search = await searchByAsking(asker, { ...start, candidates: candidatesFor });
-  asker.kept = 0;
+  asker.reserved = 0;
   const { app_sign, sign } = search;
   if (app_sign === null || sign === null) return { search, settlement: null };
   const { profileRules } = start;

@@ -41,21 +41,26 @@ export type MomentSource = Pick<DerivedOptions, 'random' | 'now'>;
 export class Asker {
   readonly #options: AskerOptions;
   #maxRequests: number;
-  /** Number of requests that are kept for what comes later. */
-  kept = 0;
+  /** Number of requests that are reserved for what comes later. */
+  reserved = 0;
   /** Number of requests that were sent. */
   sent = 0;
   /** Whether equal requests are answered with equal texts: otherwise texts tell nothing. */
-  comparesTexts = true;
+  #comparesTexts = true;
 
   constructor(options: AskerOptions) {
     this.#options = options;
     this.#maxRequests = options.maxRequests;
   }
 
-  /** Number of requests that may still be sent. */
-  get left(): number {
-    return this.#maxRequests - this.sent;
+  /** Number of requests that may be sent in all. */
+  get maxRequests(): number {
+    return this.#maxRequests;
+  }
+
+  /** Number of requests that may still be sent, without the reserved ones. */
+  get unreserved(): number {
+    return this.#maxRequests - this.sent - this.reserved;
   }
 
   /**
@@ -70,8 +75,8 @@ export class Asker {
     momentSource: MomentSource = {},
   ): Promise<HarmlessReply> {
     const { client, signal, pauseMs, onSent, more } = this.#options;
-    if (this.left <= this.kept) this.#maxRequests += (await more?.(this.sent)) ?? 0;
-    if (this.left <= this.kept) throw new StoppedAsking('requests used up');
+    if (this.unreserved <= 0) this.#maxRequests += (await more?.(this.sent)) ?? 0;
+    if (this.unreserved <= 0) throw new StoppedAsking('requests used up');
     if (this.sent > 0) await sleep(pauseMs, undefined, { signal });
     this.sent += 1;
     onSent?.();
@@ -86,9 +91,24 @@ export class Asker {
 
   /** Whether two answers say the same. */
   isAlike(first: HarmlessReply, second: HarmlessReply): boolean {
-    if (first.code !== second.code || first.httpStatus !== second.httpStatus) return false;
-    return !this.comparesTexts || first.words === second.words;
+    if (!hasSameCode(first, second)) return false;
+    return !this.#comparesTexts || first.words === second.words;
   }
+
+  /**
+   * Compares the answers to two equal requests. If their texts differ, no texts are compared from
+   * now on.
+   *
+   * @throws StoppedAsking if their codes differ
+   */
+  compareTexts(first: HarmlessReply, second: HarmlessReply): void {
+    if (!hasSameCode(first, second)) throw new StoppedAsking('other answer', second);
+    if (first.words !== second.words) this.#comparesTexts = false;
+  }
+}
+
+function hasSameCode(first: HarmlessReply, second: HarmlessReply): boolean {
+  return first.code === second.code && first.httpStatus === second.httpStatus;
 }
 
 function replyOf(outcome: AnswerOrError): HarmlessReply {

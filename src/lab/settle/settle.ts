@@ -62,12 +62,10 @@ export const wholeReach: Reach = { read: ['named', 'odd'], passback: ['byKey', '
 /** Maximum number of requests that decide between the rules that fit. */
 export const maxSettling = 20;
 
-/**
- * Number of requests that are kept for other operations, and for the last control, while reads are
- * asked.
- */
-const keptForOthers = 5;
-const keptForControl = 1;
+/** Number of requests that are reserved for other operations while reads are asked. */
+const reservedForOthers = 5;
+/** Number of requests that are reserved for the last control. */
+const reservedForControl = 1;
 
 /**
  * Decides between the candidates by harmless requests: a read first, then other reads, then
@@ -86,6 +84,13 @@ export async function settle(
   return new Settling(asker, client, candidates, secret).decide(reach);
 }
 
+/** The answer to a request with a wrong `sign`. */
+interface Control {
+  readonly reply: HarmlessReply;
+  /** Its `app_sign`, if the answer shows that it is right. */
+  readonly rightApp: SameSignature | null;
+}
+
 class Settling {
   readonly #asker: Asker;
   readonly #client: CallClient;
@@ -95,8 +100,6 @@ class Settling {
   #left: Candidates;
   #refusals: Refusals = { app_sign: null, sign: null };
   #carriedOut: HarmlessKind | null = null;
-  /** Number of requests that are kept for what comes later. */
-  #kept = 0;
 
   constructor(asker: Asker, client: CallClient, candidates: Candidates, secret: Secret) {
     this.#asker = asker;
@@ -114,6 +117,8 @@ class Settling {
     } catch (error) {
       if (!(error instanceof StoppedAsking)) throw error;
       stopped = error.reason;
+    } finally {
+      this.#asker.reserved = 0;
     }
     return {
       refusals: this.#refusals,
@@ -129,11 +134,11 @@ class Settling {
     const first = await this.#begin(['plain', ...others]);
     if (first === null) return;
     const hasOthers = others.length > 0;
-    this.#kept = keptForControl + (hasOthers ? keptForOthers : 0);
+    this.#asker.reserved = reservedForControl + (hasOthers ? reservedForOthers : 0);
     if (first === 'plain') await this.#askReads(reads);
-    this.#kept = keptForControl;
+    this.#asker.reserved = reservedForControl;
     if (hasOthers) await this.#askOthers(others.filter((kind) => kind !== first));
-    this.#kept = 0;
+    this.#asker.reserved = 0;
     if (first === 'plain' || this.#carriedOut === null) await this.#checkControl(first);
   }
 
@@ -156,33 +161,31 @@ class Settling {
     const pairs = this.#pairsOf(kind);
     const [first] = pairs;
     if (first === undefined) return false;
-    let control = await this.#ask(kind, withWrongSign(first));
-    this.#compareTexts(control, await this.#ask(kind, withWrongSign(first)));
-    let rightApp: SameSignature | null = null;
+    const firstReply = await this.#ask(kind, withWrongSign(first));
+    this.#asker.compareTexts(firstReply, await this.#ask(kind, withWrongSign(first)));
+    let control: Control = { reply: firstReply, rightApp: null };
     for (const pair of pairs.slice(0, maxFirstPairs)) {
       if (this.#carriedOut !== null) break;
-      if (rightApp !== null && pair.app_sign !== rightApp) continue;
+      if (control.rightApp !== null && pair.app_sign !== control.rightApp) continue;
       const reply = await this.#ask(kind, signersOf(pair));
-      if (this.#asker.isAlike(reply, control)) continue;
-      if (rightApp === null && pair.app_sign !== first.app_sign) {
-        // The control had another app_sign, which may be what was refused.
-        const controlOfPair = await this.#ask(kind, withWrongSign(pair));
-        if (!this.#asker.isAlike(controlOfPair, control)) rightApp = pair.app_sign;
-        control = controlOfPair;
-        if (this.#asker.isAlike(reply, control)) continue;
+      if (this.#asker.isAlike(reply, control.reply)) continue;
+      // The control of another app_sign may have been refused for that.
+      if (pair.app_sign !== first.app_sign) control = await this.#controlFor(kind, pair, control);
+      if (!this.#asker.isAlike(reply, control.reply)) {
+        await this.#learnRefusals(kind, pair, pairs, control.reply, reply);
+        return true;
       }
-      await this.#learnRefusals(kind, pair, pairs, control, reply);
-      return true;
     }
-    this.#see(kind, { app_sign: 'unseen', sign: 'unseen' }, control);
+    this.#see(kind, { app_sign: 'unseen', sign: 'unseen' }, control.reply);
     return false;
   }
 
-  /** The first two answers are to equal requests: texts that differ tell nothing. */
-  #compareTexts(first: HarmlessReply, second: HarmlessReply): void {
-    if (this.#asker.isAlike(first, second)) return;
-    this.#asker.comparesTexts = false;
-    if (!this.#asker.isAlike(first, second)) throw new StoppedAsking('other answer', second);
+  /** The control with `app_sign` of a pair; the one before where that had the right one. */
+  async #controlFor(kind: HarmlessKind, pair: GroupPair, before: Control): Promise<Control> {
+    if (before.rightApp !== null) return before;
+    const reply = await this.#ask(kind, withWrongSign(pair));
+    const showsAppSign = !this.#asker.isAlike(reply, before.reply);
+    return { reply, rightApp: showsAppSign ? pair.app_sign : null };
   }
 
   /**
@@ -259,7 +262,7 @@ class Settling {
   async #judge(kind: HarmlessKind): Promise<boolean> {
     const pairs = this.#pairsOf(kind);
     const [first] = pairs;
-    if (first === undefined || this.#asker.left <= this.#kept + 1) return false;
+    if (first === undefined || this.#asker.unreserved < 2) return false;
     const hasSeveralApps = pairs.some((pair) => pair.app_sign !== first.app_sign);
     const control = await this.#ask(kind, withWrongSign(first));
     const refusedControl = this.#refusedBy(control);
@@ -272,7 +275,7 @@ class Settling {
     let reply = control;
     for (const pair of pairs) {
       if (refused.has(pair.app_sign) || refused.has(pair.sign)) continue;
-      if (this.#asker.left <= this.#kept) {
+      if (this.#asker.unreserved < 1) {
         this.#see(kind, { app_sign: 'unseen', sign: 'unseen' }, reply);
         return false;
       }
