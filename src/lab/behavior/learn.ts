@@ -259,32 +259,42 @@ function findWindows(
 ): Pick<LearnedFields, 'clock_window_seconds' | 'clock_ahead_seconds'> {
   const old = findLimit(evidence, 'oldTimestamp', evidence.window?.old);
   const ahead = findLimit(evidence, 'futureTimestamp', evidence.window?.ahead);
-  const [back, forth] = [old.value, ahead.value];
-  const isSame =
-    back !== undefined && (back === forth || Math.abs(Number(back) - Number(forth)) <= 2);
-  if (isSame)
+  if (haveSameWindow(old.value, ahead.value))
     return { clock_window_seconds: old, clock_ahead_seconds: settled('same', ahead.detail) };
-  if (
-    typeof back === 'number' &&
-    typeof forth === 'number' &&
-    isUsualWindow((back + forth) / 2, 1.5)
-  ) {
-    const seconds = Math.abs(back - forth) / 2;
-    const clock = unsettled(
-      `${back} s back, ${forth} s ahead: the clock of the platform may be wrong by ${seconds} s`,
-    );
+  const shift = clockShift(old.value, ahead.value);
+  if (shift !== null) {
+    const windows = `${old.value} s back, ${ahead.value} s ahead`;
+    const clock = unsettled(`${windows}: the clock of the platform may be wrong by ${shift} s`);
     return { clock_window_seconds: clock, clock_ahead_seconds: clock };
   }
   return { clock_window_seconds: unlessClock(old), clock_ahead_seconds: unlessClock(ahead) };
+}
+
+type WindowSeconds = number | 'unlimited';
+
+/** Whether two windows are known and the same, but for the error of the measurement. */
+function haveSameWindow(old: WindowSeconds | undefined, ahead: WindowSeconds | undefined): boolean {
+  if (typeof old === 'number' && typeof ahead === 'number') return Math.abs(old - ahead) <= 2;
+  return old !== undefined && old === ahead;
+}
+
+/**
+ * By how many seconds a clock is wrong, if that alone makes the two windows differ: then their
+ * middle is a usual one. `null` if it does not.
+ */
+function clockShift(
+  old: WindowSeconds | undefined,
+  ahead: WindowSeconds | undefined,
+): number | null {
+  if (typeof old !== 'number' || typeof ahead !== 'number') return null;
+  return isUsualWindow((old + ahead) / 2, 1.5) ? Math.abs(old - ahead) / 2 : null;
 }
 
 /**
  * A window on one side alone may be that of a clock that is wrong, unless it is one that
  * deployments have.
  */
-function unlessClock(
-  limit: LearnedField<number | 'unlimited'>,
-): LearnedField<number | 'unlimited'> {
+function unlessClock(limit: LearnedField<WindowSeconds>): LearnedField<WindowSeconds> {
   const { value } = limit;
   if (typeof value !== 'number' || value === 0 || isUsualWindow(value, 0)) return limit;
   return unsettled(`${value} s in this direction only: the clock of the platform may be wrong`);
@@ -298,7 +308,7 @@ function findLimit(
   evidence: Evidence,
   name: 'oldTimestamp' | 'futureTimestamp',
   limit: Limit | null | undefined,
-): LearnedField<number | 'unlimited'> {
+): LearnedField<WindowSeconds> {
   const late = evidence.issued.get(name) ?? null;
   if (isCarriedOut(late)) return settled('unlimited', 'an hour was accepted');
   if (late !== null)
