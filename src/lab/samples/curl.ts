@@ -175,9 +175,11 @@ function noFormIn(option: string): SampleError {
  * of the program.
  */
 const anyWords = String.raw`(?<=^|[\s$%#>:;&|(\`：❯/\\])`;
+/** The start of an option, of a quote or of an address; a method. */
+const firstWord = String.raw`[-'"^$“‘[{:]|[A-Z]{3,7}\s|https?:|[\w.-]+[.:/]\w`;
 // The name first: what is before it would be looked for at every character.
 const curlStart = new RegExp(
-  String.raw`(?=curl)${anyWords}curl(?:\.exe)?(?=[ \t^\`\\\r\n]+(?:[-'"^$“‘[{:]|[A-Z]{3,7}\s|https?:|[\w.-]+[.:/]\w))`,
+  String.raw`(?=curl)${anyWords}curl(?:\.exe)?(?=[ \t^\`\\\r\n]+(?:${firstWord}))`,
   'gm',
 );
 
@@ -230,11 +232,19 @@ function straightenQuotes(text: string): string {
   return text.replace(/[“”„]/g, '"').replace(/[‘’]/g, "'");
 }
 
-/**
- * A URL in pieces: an escaped mark, an IPv6 address, alternatives, a range, any other character.
- */
-const pieces =
-  /\\(?<mark>[[\]{}])|(?<address>\[[\da-f]*:[\da-f.]*:[\da-f:.]*(?:%[^\]]*)?\])|\{(?<set>(?:\\[\s\S]|[^{}[\]\\])+)\}|\[(?<from>\d+|[a-z])-(?<to>\d+|[a-z])\]|(?<character>[\s\S])/gi;
+const escapedMark = /\\(?<mark>[[\]{}])/;
+const ipv6Address = /(?<address>\[[\da-f]*:[\da-f.]*:[\da-f:.]*(?:%[^\]]*)?\])/;
+const alternatives = /\{(?<set>(?:\\[\s\S]|[^{}[\]\\])+)\}/;
+const range = /\[(?<from>\d+|[a-z])-(?<to>\d+|[a-z])\]/;
+const anyCharacter = /(?<character>[\s\S])/;
+
+/** A URL in pieces. */
+const pieces = new RegExp(
+  [escapedMark, ipv6Address, alternatives, range, anyCharacter]
+    .map(({ source }) => source)
+    .join('|'),
+  'gi',
+);
 
 /**
  * The URL that curl requests without `--globoff`: `{a,b}` and `[1-3]` are patterns there, and a

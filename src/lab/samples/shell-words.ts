@@ -6,8 +6,27 @@ import { SampleError } from './captured-request.js';
  */
 const end = /\d?>|[|;&<]|\r?\n(?!\s{0,200}(?:-|['"]|https?:))/y;
 
-/** Blanks, then the kinds of quoting within a word. */
-const shellPart = /([ \t]+|\r?\n)|'([^']*)'|(\$'|")|\\(\r?\n|.)|([^\s'"\\]+)/suy;
+/** Blanks, or the start of a part of a word, by the kind of its quoting. */
+const shellPart = new RegExp(
+  [
+    /(?<blank>[ \t]+|\r?\n)/,
+    /'(?<single>[^']*)'/,
+    /(?<opening>\$'|")/,
+    /\\(?<escaped>\r?\n|.)/,
+    /(?<bare>[^\s'"\\]+)/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'suy',
+);
+
+/** A part of a command, and where it ends in the text. */
+interface Part {
+  /** Its share of a word; `null` for blanks, and for a line that goes on in the next one. */
+  readonly text: string | null;
+  readonly end: number;
+  readonly isBlank: boolean;
+}
 
 /**
  * The words of the first command in a text for bash, as bash would pass them on. An `&` inside a
@@ -20,36 +39,53 @@ export function shellWords(text: string): string[] {
   let word: string | null = null;
   let position = 0;
   while (position < text.length) {
-    end.lastIndex = position;
-    if (word === null && end.test(text)) break;
-    shellPart.lastIndex = position;
-    const part = shellPart.exec(text);
-    if (part === null) throw new SampleError('a quote of the command is not closed');
-    position = shellPart.lastIndex;
-    const [, blank, single, opened, escaped, bare] = part;
-    if (blank !== undefined) {
+    if (word === null && endsAt(text, position)) break;
+    const part = readPart(text, position);
+    if (part.text !== null) word = (word ?? '') + part.text;
+    if (part.isBlank) {
       if (word !== null) words.push(word);
       word = null;
-      end.lastIndex = position - blank.length;
-      if (end.test(text)) break;
-    } else if (escaped !== undefined) {
-      if (!escaped.endsWith('\n')) word = (word ?? '') + escaped;
-    } else if (opened !== undefined) {
-      // A pattern would overflow the stack in a text of millions of characters.
-      const close = closingQuote(text, position - 1);
-      if (close < 0) throw new SampleError('a quote of the command is not closed');
-      const quoted = text.slice(position, close);
-      word = (word ?? '') + unescapeQuoted(opened, quoted);
-      position = close + 1;
-    } else word = (word ?? '') + (single ?? checkBare(bare ?? ''));
+      if (endsAt(text, position)) break;
+    }
+    position = part.end;
   }
   if (word !== null) words.push(word);
   return words;
 }
 
+function endsAt(text: string, position: number): boolean {
+  end.lastIndex = position;
+  return end.test(text);
+}
+
+/** @throws SampleError as `shellWords` */
+function readPart(text: string, position: number): Part {
+  shellPart.lastIndex = position;
+  const { groups } = shellPart.exec(text) ?? {};
+  if (groups === undefined) throw unclosedQuote();
+  const partEnd = shellPart.lastIndex;
+  const { blank, single, opening, escaped, bare = '' } = groups;
+  if (blank !== undefined) return { text: null, end: partEnd, isBlank: true };
+  if (opening !== undefined) return readQuoted(text, partEnd, opening);
+  if (escaped?.endsWith('\n')) return { text: null, end: partEnd, isBlank: false };
+  return { text: escaped ?? single ?? checkBare(bare), end: partEnd, isBlank: false };
+}
+
+/** A quoted part. A pattern would overflow the stack in a text of millions of characters. */
+function readQuoted(text: string, start: number, opening: string): Part {
+  const close = closingQuote(text, start - 1);
+  if (close < 0) throw unclosedQuote();
+  const quoted = unescapeQuoted(opening, text.slice(start, close));
+  return { text: quoted, end: close + 1, isBlank: false };
+}
+
+function unclosedQuote(): SampleError {
+  return new SampleError('a quote of the command is not closed');
+}
+
 /** What is between `"` and `"`, or between `$'` and `'`. */
-function unescapeQuoted(opened: string, quoted: string): string {
-  if (opened === '"') return unescapeDouble(quoted);
+function unescapeQuoted(opening: string, quoted: string): string {
+  if (opening === '"') return unescapeDouble(quoted);
   return unescapeAnsi(quoted);
 }
 
