@@ -1,3 +1,7 @@
+// What a search by asking tries: each rule takes a request, so these are fewer choices than those of
+// a search by a captured request, and only what the request of the search tells apart. It has no
+// empty value, no value that is encoded, no form, and its parameters are sorted.
+
 import { signLength } from '../../core/contract/limits.js';
 import type { SignatureName } from '../../core/signing/app-signatures.js';
 import { compileRecipe } from '../../core/signing/compile-recipe.js';
@@ -14,11 +18,7 @@ import { byBits, type Choice, choices, type Weighted } from '../candidates/weigh
 import { contractNames } from '../parameter-names.js';
 import type { Candidate } from './candidates.js';
 
-/**
- * What a search by asking tries: each rule takes a request, so these are fewer choices than those
- * of a search by a captured request, and only what the request of the search tells apart. It has no
- * empty value, no value that is encoded, no form, and its parameters are sorted.
- */
+/** A part of a recipe, to merge with others. */
 type Part = Partial<Omit<RecipeJson, 'params'>> & { readonly params?: Partial<ParamsRule> };
 
 /** Whether `sign` covers `app_sign`. */
@@ -60,31 +60,32 @@ const writings = choices<Writing>(
   [5.5, pairs('=', ','), pairs('=', '|'), pairs(':', '&')],
 );
 
-/** How the secret enters the text. `#` stands for the secret, or for its digest. */
+/** How the secret enters the text. */
 interface SecretPlace {
-  readonly part: Part;
+  /** The part of the rule, with the token of the secret or of its digest. */
+  readonly partWith: (secret: string) => Part & Pick<RecipeJson, 'message'>;
   /** Whether it is a pair of the writing `k=v&`. */
   readonly isPair?: true;
-  readonly isKey?: true;
+}
+
+function lastPair(name: string): SecretPlace {
+  return { partWith: (secret) => ({ message: ['$params', `&${name}=`, secret] }), isPair: true };
+}
+
+function addedParameter(name: string): SecretPlace {
+  return {
+    partWith: (secret) => ({ message: ['$params'], params: { add: { [name]: secret } } }),
+  };
 }
 
 const secretPlaces = choices<SecretPlace>(
-  [1.9, { part: { message: ['$params', '&key=', '#'] }, isPair: true }],
-  [2.1, { part: { message: ['$params', '#'] } }],
-  [2.3, { part: { message: ['$params'], key: { tokens: ['#'] } }, isKey: true }],
-  [2.9, { part: { message: ['#', '$params', '#'] } }],
-  [3.3, { part: { message: ['#', '$params'] } }],
-  [
-    3.6,
-    { part: { message: ['$params', '&secret=', '#'] }, isPair: true },
-    { part: { message: ['$params', '&app_secret=', '#'] }, isPair: true },
-  ],
-  [
-    6,
-    { part: { message: ['$params'], params: { add: { secret: '#' } } } },
-    { part: { message: ['$params'], params: { add: { app_secret: '#' } } } },
-    { part: { message: ['$params'], params: { add: { key: '#' } } } },
-  ],
+  [1.9, lastPair('key')],
+  [2.1, { partWith: (secret) => ({ message: ['$params', secret] }) }],
+  [2.3, { partWith: (secret) => ({ message: ['$params'], key: { tokens: [secret] } }) }],
+  [2.9, { partWith: (secret) => ({ message: [secret, '$params', secret] }) }],
+  [3.3, { partWith: (secret) => ({ message: [secret, '$params'] }) }],
+  [3.6, lastPair('secret'), lastPair('app_secret')],
+  [6, addedParameter('secret'), addedParameter('app_secret'), addedParameter('key')],
 );
 
 const secrets = choices<string>([0.1, '$secret'], [4, '$secret.md5']);
@@ -297,23 +298,22 @@ function* rulesOverAll(
 
 function overAll(
   params: Partial<ParamsRule>,
-  { part, isKey }: SecretPlace,
+  { partWith }: SecretPlace,
   secret: string,
   digest: Digest,
 ): RecipeJson {
-  const filled = (text: string) => (text === '#' ? secret : text);
-  const added = Object.entries(part.params?.add ?? {}).map(([name, text]) => [name, filled(text)]);
-  const [name] = added[0] ?? [];
-  const isFixed = typeof params.order === 'object' && name !== undefined;
+  const part = partWith(secret);
+  const [addedName] = Object.keys(part.params?.add ?? {});
+  const isFixed = typeof params.order === 'object' && addedName !== undefined;
   return {
+    ...part,
     params: {
       ...params,
-      ...(isFixed && { order: [...contractNames, name].sort().reverse() }),
-      ...(added.length > 0 && { add: Object.fromEntries(added) }),
+      ...(isFixed && { order: [...contractNames, addedName].sort().reverse() }),
+      ...part.params,
     },
-    message: (part.message ?? []).map(filled),
     ...digest,
-    ...(isKey && { key: { tokens: [secret] }, steps: asHmac(digest.steps) }),
+    ...(part.key && { steps: asHmac(digest.steps) }),
   };
 }
 
