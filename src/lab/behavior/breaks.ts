@@ -6,7 +6,7 @@ import { isObject } from '../../core/support/json.js';
 import type { Evidence } from './evidence.js';
 import { dataOf, isAlike, isCarriedOut, type ProbeReply } from './probe-reply.js';
 import { doubtOfControl } from './refusals.js';
-import { type FaultName, faults } from './requests.js';
+import { type ReadVariantName, readVariants } from './requests.js';
 
 /** A fixed rule of the spec that answers break: its section, and the number of answers. */
 export interface Break {
@@ -70,7 +70,7 @@ function describeType(value: unknown): string {
 }
 
 /** The sections of the rules that a read with one of these faults breaks. */
-const sections: Partial<Record<FaultName, string>> = {
+const sections: Partial<Record<ReadVariantName, string>> = {
   noCode: '§4.1',
   noChannel: '§4.1',
   shortRandom: '§8',
@@ -91,7 +91,7 @@ function addParameterBreaks(breaks: BreakList, evidence: Evidence): void {
     const section = sections[name];
     const last = issued.get(name) ?? answer;
     if (section === undefined || last === null) continue;
-    const { title } = faults[name];
+    const { title } = readVariants[name];
     if (isCarriedOut(last)) {
       breaks.add(section, `${title} is accepted`);
       continue;

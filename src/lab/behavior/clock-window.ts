@@ -1,7 +1,7 @@
 import { maxClockWindowSeconds } from '../../core/contract/limits.js';
 import { type ConstantReply, isAlike, isCarriedOut } from './probe-reply.js';
 import type { ProbeSession } from './probe-session.js';
-import { agedRead, type FaultName, oldSeconds } from './requests.js';
+import { agedRead, oldSeconds, type ReadVariantName } from './requests.js';
 
 /** Bounds of the largest accepted error of a timestamp in one direction, in seconds. */
 export interface Limit {
@@ -28,7 +28,7 @@ export const usualWindows = [10, 30, 60, 120, 180, 300, 600, maxClockWindowSecon
 
 export async function findClockWindow(
   session: ProbeSession,
-  faulty: ReadonlyMap<FaultName, ConstantReply | null>,
+  faulty: ReadonlyMap<ReadVariantName, ConstantReply | null>,
 ): Promise<ClockWindow> {
   const { control } = session;
   const isTold = (beyond: ConstantReply | null | undefined): beyond is ConstantReply =>

@@ -2,7 +2,7 @@ import type { StoppedAsking } from '../reply.js';
 import type { ClockWindow } from './clock-window.js';
 import type { ConstantReply, ProbeReply } from './probe-reply.js';
 import type { ProbedUser, ProbeSession } from './probe-session.js';
-import type { FaultName, ProbeRequest } from './requests.js';
+import type { ProbeRequest, ReadVariantName } from './requests.js';
 
 /**
  * A passback that a correct platform refuses, and its answer; `null` if it was not answered alike.
@@ -20,22 +20,24 @@ export class Evidence {
   readonly user: ProbedUser;
   /** A read that is correct except for its code, to compare faults with. */
   control: ConstantReply;
-  /** Copies of it. */
+  /** The answers to copies of the control, with the same `random` and `timestamp`. */
   copies: ConstantReply | null = null;
   /** Reads of codes that were never issued; `null`: not answered alike. */
-  readonly faulty = new Map<FaultName, ConstantReply | null>();
+  readonly faulty = new Map<ReadVariantName, ConstantReply | null>();
   /**
    * The same with a code that was issued, where the control hides what comes after the code. A
    * right read with that code was carried out after those that were refused.
    */
-  readonly issued = new Map<FaultName, ConstantReply | null>();
+  readonly issued = new Map<ReadVariantName, ConstantReply | null>();
   window: ClockWindow | null = null;
-  /** The passback of the probe's own key: before the faulty passbacks, and after them. */
+  /** The answer to the passback of the probe's own key, before the faulty passbacks. */
   written: ProbeReply | null = null;
+  /** The answer to the same passback, after the faulty ones. */
   writtenAgain: ProbeReply | null = null;
   readonly passbacks: FaultyPassback[] = [];
-  /** The removal of the key, and copies of it, if what they copy was carried out. */
+  /** The answer to the removal of the key. */
   removed: ProbeReply | null = null;
+  /** The answers to copies of the removal, if what they copy was carried out. */
   removedCopies: ConstantReply | null = null;
   /** Reads with a code that was issued; `null` if there was none, or all were refused. */
   whole: ProbeReply | null = null;

@@ -10,7 +10,7 @@ import {
   requestsOfTwice,
   reservedRequests,
 } from './probe-session.js';
-import { faultNames, readWithFaults } from './requests.js';
+import { readVariantNames, readWithVariants } from './requests.js';
 import { maxUserRequests, removeKey, studyUser } from './test-user.js';
 
 /** Number of requests that a bad line, or a limit of the rate, may need besides. */
@@ -18,7 +18,7 @@ const spareRequests = 20;
 
 /** Maximum number of requests: those of each step, and a few to spare. */
 export function maxRequestsOf(user: ProbedUser): number {
-  const ofFaults = faultNames.length * requestsOfTwice;
+  const ofFaults = readVariantNames.length * requestsOfTwice;
   const ofReads = requestsOfBegin + ofFaults + requestsOfCopied + 2 * maxWindowRequests;
   const ofRemoval = user.unionId === undefined ? 0 : reservedRequests;
   return ofReads + maxUserRequests(user) + ofRemoval + spareRequests;
@@ -38,8 +38,8 @@ export async function gather(session: ProbeSession): Promise<Evidence> {
   });
   const evidence = new Evidence(session);
   try {
-    for (const name of faultNames) {
-      const answer = await session.twice(() => readWithFaults(session.controlRead(), [name]));
+    for (const name of readVariantNames) {
+      const answer = await session.twice(() => readWithVariants(session.controlRead(), [name]));
       evidence.faulty.set(name, answer);
     }
     evidence.copies = await copiesOfReads(session);

@@ -18,7 +18,7 @@ import {
   type Refusal,
   refusalsOf,
 } from './refusals.js';
-import { absentName, type FaultName, type Meaning } from './requests.js';
+import { absentName, type Meaning, type ReadVariantName } from './requests.js';
 import { maxCodeReads } from './test-user.js';
 
 /** What the answers show of a field of the platform file. */
@@ -93,7 +93,7 @@ function whyNoRead({ user, refusedCodes }: Evidence): string {
 function whyNotNamed(evidence: Evidence): string {
   if (evidence.whole === null) return whyNoRead(evidence);
   if (evidence.areNamesRefused) return 'a read by names was refused';
-  return evidence.stopped === null ? 'needs a further --code' : 'not asked';
+  return evidence.stopped === null ? 'needs another --code' : 'not asked';
 }
 
 /** Why no passback was carried out. */
@@ -162,7 +162,7 @@ function findEmptyObject(evidence: Evidence): LearnedField<Platform['empty_objec
   ];
   const [kind] = kinds;
   if (kind === undefined)
-    return unsettled('no object of that user is empty: needs a --code of another');
+    return unsettled('no object of that user is empty: needs a --code of another user');
   if (kinds.length > 1)
     return unsettled(`several: ${kinds.map((emptyAs) => emptyKinds[emptyAs]).join(', ')}`);
   return settled(kind, `${emptyKinds[kind]} in a read`);
@@ -224,7 +224,7 @@ function findValues(evidence: Evidence): LearnedField<Platform['values']> {
 function findTaken<Refused, Taken>(
   evidence: Evidence,
   refusals: readonly Refusal[],
-  name: FaultName,
+  name: ReadVariantName,
   refused: Refused,
   taken: Taken,
 ): LearnedField<Refused | Taken> {
@@ -312,7 +312,7 @@ function findLimit(
   const late = evidence.issued.get(name) ?? null;
   if (isCarriedOut(late)) return settled('unlimited', 'an hour was accepted');
   if (late !== null)
-    return unsettled('looked at after the code: finding out would take many codes');
+    return unsettled('checked after the code: measuring it would use up many codes');
   if (isAlike(evidence.faulty.get(name), evidence.control)) return unsettled(whyLate(evidence));
   if (limit === null || limit === undefined) return unsettled(notAsked);
   const doubt = doubtOfClock(evidence, name);
@@ -357,7 +357,7 @@ function findUses(evidence: Evidence): LearnedField<Platform['code_uses']> {
   if (refusal === null) return settled('unlimited', `at least ${maxCodeReads}, taken as unlimited`);
   // Another answer may be that of a limit for the user, unless another code is read after it.
   if (!isAlike(refusal, control) && codesRead < 2)
-    return unsettled('refused unlike a code that was never issued: needs a further --code');
+    return unsettled('refused unlike a code that was never issued: needs another --code');
   return settled(count, `${count === 1 ? '1 read' : `${count} reads`}, if the code was fresh`);
 }
 

@@ -93,11 +93,11 @@ export class ProbeSession {
    * platform.
    */
   readonly throttled: ProbeReply[] = [];
-  /** Those since the control was answered as at the start for the last time. */
+  /** Answers that differed from the control since it last matched. */
   readonly #instead: ProbeReply[] = [];
   /** Factor of the pause between two requests. */
   #slowness = 1;
-  /** Waits in all, and those in a row since the control was answered as at the start. */
+  /** Waits in all, and those in a row since the control last matched. */
   #waited = { ownMs: 0, requestedMs: 0, times: 0, inRow: 0 };
   /** Number of requests that may still be sent for each purpose. */
   readonly #left: { work: number; removal: number };

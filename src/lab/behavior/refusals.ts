@@ -2,20 +2,20 @@ import type { ResultCodeName } from '../../core/contract/result-codes.js';
 import { type ResultCode, resultCode } from '../../core/contract/result-codes.js';
 import type { Evidence } from './evidence.js';
 import { alikeOf, type ConstantReply, hasSameCode, isAlike, isCarriedOut } from './probe-reply.js';
-import { canImitate, type FaultName, faults, type Meaning } from './requests.js';
+import { canImitate, type Meaning, type ReadVariantName, readVariants } from './requests.js';
 
 /** A request that a correct platform refuses, and how it is answered. */
 export interface Refusal {
   readonly request: string;
   readonly means: Meaning;
-  /** `null` if it was not asked, or not answered alike. */
+  /** `null` if it was not asked, or answered inconsistently. */
   readonly answer: ConstantReply | null;
   /** Why the answer does not show how the platform refuses such a request; `null` if it does. */
   readonly unclear: string | null;
 }
 
 /** Why an answer is missing. */
-export const notAsked = 'not asked, or not answered alike';
+export const notAsked = 'not asked, or answered inconsistently';
 
 /** The code of this project with a meaning. */
 export function ownCode(means: Meaning): ResultCode {
@@ -48,7 +48,7 @@ const subjects: readonly (readonly Meaning[])[] = [
 ];
 
 /** Faults that a platform may take for another one: by the code of that answer nothing is shown. */
-const lookalikes: Partial<Record<FaultName, readonly FaultName[]>> = {
+const lookalikes: Partial<Record<ReadVariantName, readonly ReadVariantName[]>> = {
   shortTimestamp: ['oldTimestamp', 'futureTimestamp'],
   otherMethod: ['noCode', 'noChannel'],
   unknownParameter: ['wrongSign'],
@@ -56,7 +56,7 @@ const lookalikes: Partial<Record<FaultName, readonly FaultName[]>> = {
 };
 
 /** Whether a fault is answered unlike the control: then the control came further. */
-function isToldApart({ control, faulty }: Evidence, name: FaultName): boolean {
+function isToldApart({ control, faulty }: Evidence, name: ReadVariantName): boolean {
   const answer = faulty.get(name) ?? null;
   return answer !== null && !isAlike(answer, control);
 }
@@ -102,31 +102,33 @@ export function unsignedParameters({ control, faulty }: Evidence): string[] {
 export function doubtOfControl(evidence: Evidence): string | null {
   const { control, whole, user, uses, refusedCodes } = evidence;
   if (!areSignaturesAccepted(evidence)) return 'the signatures may be wrong';
-  if (user.codes.length === 0) return 'needs --code: something else may be refused';
+  if (user.codes.length === 0) return 'needs --code: the refusal may have another cause';
   if (!isCarriedOut(whole)) {
     if (refusedCodes.length === 0) return notAsked;
-    return 'each --code was refused: something else may be refused';
+    return 'each --code was refused: the refusal may have another cause';
   }
   if (canImitate(user.codes[0])) return null;
   const refusals = [uses?.refusal ?? null, ...refusedCodes];
   const isOfForm = refusals.some((refusal) => isAlike(refusal, control));
-  return isOfForm ? null : 'its form may be refused: the code is too short to make up another one';
+  return isOfForm ? null : invalidFormat;
 }
+
+const invalidFormat = 'its format may be refused: --code is too short to invent a similar one';
 
 /**
  * Why another answer to a timestamp does not show that it is refused: all others may be, where the
  * clock of the platform is wrong by about an hour. `null` if it does, or the fault has nothing to
  * do with timestamps.
  */
-export function doubtOfClock(evidence: Evidence, name: FaultName): string | null {
-  const opposites: Partial<Record<FaultName, FaultName>> = {
+export function doubtOfClock(evidence: Evidence, name: ReadVariantName): string | null {
+  const opposites: Partial<Record<ReadVariantName, ReadVariantName>> = {
     oldTimestamp: 'futureTimestamp',
     futureTimestamp: 'oldTimestamp',
   };
   const opposite = opposites[name];
   if (opposite === undefined || isAnyCarriedOut(evidence) || isToldApart(evidence, opposite))
     return null;
-  return `${faults[opposite].title} is not refused: the clock of the platform may be wrong`;
+  return `${readVariants[opposite].title} is not refused: the clock of the platform may be wrong`;
 }
 
 /** Collects the refusals of a probe. */
@@ -147,7 +149,7 @@ class RefusalList {
 
   addReads(): void {
     for (const [name, answer] of this.#evidence.faulty) {
-      const fault = faults[name];
+      const fault = readVariants[name];
       if (!('means' in fault)) continue;
       const { title, means } = fault;
       // What a platform may take is refused only where it does not.
@@ -219,7 +221,7 @@ class RefusalList {
     if (isCarriedOut(answer)) return 'carried out';
     if (answer.code === null) return 'no envelope';
     const isInstead = this.#evidence.throttled.some((instead) => isAlike(instead, answer));
-    return isInstead ? 'answered as where it throttles' : null;
+    return isInstead ? 'answered as when the platform throttles' : null;
   }
 
   /** Why it may not be the fault of a read that was refused. */
@@ -229,10 +231,10 @@ class RefusalList {
     return 'not refused before the code is looked up';
   }
 
-  #doubtOfLookalike(name: FaultName, answer: ConstantReply | null): string | null {
+  #doubtOfLookalike(name: ReadVariantName, answer: ConstantReply | null): string | null {
     const { faulty, control } = this.#evidence;
     for (const lookalike of lookalikes[name] ?? []) {
-      const { title } = faults[lookalike];
+      const { title } = readVariants[lookalike];
       const answerToLookalike = faulty.get(lookalike) ?? null;
       if (answerToLookalike === null) return `not known whether it is answered like ${title}`;
       if (isAlike(answerToLookalike, control)) continue;

@@ -107,8 +107,8 @@ export const agedRead = (code: string, age: number): ProbeRequest => ({
   age,
 });
 
-/** A fault: what it changes of a right read. */
-interface Fault {
+/** A fault of a read, or another variant: what it changes of a right read. */
+interface ReadVariant {
   readonly title: string;
   readonly means?: Meaning;
   /** Whether the spec leaves open that it is refused. */
@@ -159,11 +159,11 @@ const withParameter = (name: string, value: string) => (request: PlainRequest) =
 };
 
 /**
- * The faults of a read, by their names, in the order in which they are asked: the first tells
+ * The variants of a read, by their names, in the order in which they are asked: the first tells
  * whether the signatures are right, the last show again what others did. A usual scope and a name
  * are no faults: they show whether the rule of the signatures covers what a read may have.
  */
-export const faults = {
+export const readVariants = {
   wrongSign: {
     title: 'a wrong sign',
     means: 'wrongSign',
@@ -215,7 +215,7 @@ export const faults = {
     }),
   },
   unknownParameter: {
-    title: 'a parameter too many',
+    title: 'an unknown parameter',
     means: 'unknownParameter',
     isOptional: true,
     change: withParameter(invented, '1'),
@@ -242,17 +242,20 @@ export const faults = {
     means: 'timestampOutsideWindow',
     change: () => ({ age: -oldSeconds }),
   },
-} as const satisfies Readonly<Record<string, Fault>>;
+} as const satisfies Readonly<Record<string, ReadVariant>>;
 
-export type FaultName = keyof typeof faults;
-export const faultNames = Object.keys(faults) as FaultName[];
+export type ReadVariantName = keyof typeof readVariants;
+export const readVariantNames = Object.keys(readVariants) as ReadVariantName[];
 
-/** A read with these faults. */
-export function readWithFaults(read: ProbeRequest, names: readonly FaultName[]): ProbeRequest {
+/** A read with these variants together. */
+export function readWithVariants(
+  read: ProbeRequest,
+  names: readonly ReadVariantName[],
+): ProbeRequest {
   const { means: _, ...rightRead } = read;
   let asked: ProbeRequest = rightRead;
   for (const name of names) {
-    const { change, title, means }: Fault = faults[name];
+    const { change, title, means }: ReadVariant = readVariants[name];
     asked = { ...asked, title, ...(means !== undefined && { means }), ...change(asked.request) };
   }
   return asked;

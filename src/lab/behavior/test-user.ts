@@ -15,20 +15,20 @@ import {
 } from './probe-session.js';
 import {
   absentName,
-  type FaultName,
   faultyPassbacks,
   issuedRead,
   keyPassback,
   keyRemoval,
   type ProbeRequest,
-  readWithFaults,
+  type ReadVariantName,
+  readWithVariants,
 } from './requests.js';
 
 /** Maximum number of reads with one code. */
 export const maxCodeReads = 6;
 
 /** The faults that a platform may find only once it has looked the code up. */
-const lateFaults: readonly FaultName[] = [
+const lateFaults: readonly ReadVariantName[] = [
   'unknownParameter',
   'otherScope',
   'oldTimestamp',
@@ -38,7 +38,7 @@ const lateFaults: readonly FaultName[] = [
 ];
 
 /** Late faults that one read may have together: if it is carried out, none of them is refused. */
-const jointFaults: readonly FaultName[] = lateFaults.filter(
+const jointFaults: readonly ReadVariantName[] = lateFaults.filter(
   (name) => name !== 'wrongSign' && name !== 'futureTimestamp',
 );
 
@@ -229,11 +229,11 @@ class UserStudy {
   }
 
   /** Reads once with all faults that may be together; returns those that are left to ask. */
-  async #readTogether(late: readonly FaultName[]): Promise<readonly FaultName[]> {
+  async #readTogether(late: readonly ReadVariantName[]): Promise<readonly ReadVariantName[]> {
     const names = late.filter((name) => jointFaults.includes(name));
     const code = this.#codes[0];
     if (names.length === 0 || code === undefined) return late;
-    const { answer } = await this.#askUntilDecided(readWithFaults(this.#rightRead(code), names));
+    const { answer } = await this.#askUntilDecided(readWithVariants(this.#rightRead(code), names));
     if (!isCarriedOut(answer)) return late;
     for (const name of names) this.#evidence.issued.set(name, alikeOf([answer]));
     this.#wasRead(answer);
@@ -246,15 +246,20 @@ class UserStudy {
    *
    * @returns the faults that are left for another code
    */
-  async #readApart(names: readonly FaultName[], code: string): Promise<readonly FaultName[]> {
+  async #readApart(
+    names: readonly ReadVariantName[],
+    code: string,
+  ): Promise<readonly ReadVariantName[]> {
     const { issued } = this.#evidence;
-    const refused = new Map<FaultName, ConstantReply>();
+    const refused = new Map<ReadVariantName, ConstantReply>();
     const believeRefused = () => {
       for (const [name, answer] of refused) issued.set(name, answer);
       refused.clear();
     };
     for (const [index, name] of names.entries()) {
-      const answer = await this.#session.twice(() => readWithFaults(this.#rightRead(code), [name]));
+      const answer = await this.#session.twice(() =>
+        readWithVariants(this.#rightRead(code), [name]),
+      );
       if (answer === null) continue;
       if (isCarriedOut(answer)) {
         issued.set(name, answer);

@@ -297,7 +297,7 @@ function joinerVariants(recipe: Recipe): Variant[] {
     });
 }
 
-/** Two parameters of a block swapped, and each field of the recipe that nobody minded. */
+/** Two parameters swapped, and each params field ignored. */
 function blockVariants(recipe: Recipe, { params }: SignableRequest): Suspect[] {
   const { select, added } = compileParams(recipe.params);
   const signed = select(

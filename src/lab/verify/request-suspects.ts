@@ -262,7 +262,7 @@ function addressesLike({
     ['https in the URL, which is http here', url.replace(/^http:/, 'https:')],
     ['http in the URL, which is https here', url.replace(/^https:/, 'http:')],
     ['the host without its port', url.replace(/^(\w+:\/\/[^/:]+):\d+/, '$1')],
-    ['a slash more or less at the end of the path', origin + withSlashChanged(path)],
+    ['a slash added or removed at the end of the path', origin + withSlashChanged(path)],
     ['one more slash at the end of the path', `${origin}${path}/`],
     ['the path in lower case', origin + path.toLowerCase()],
     ['the path decoded', origin + decodePercent(path)],

@@ -136,8 +136,8 @@ function innerTexts(recipe: Recipe): InnerText[] {
 }
 
 /**
- * Each entry of the message left out, each two swapped, other tokens for it, other texts between, a
- * line break more.
+ * Each entry of the message left out, each two swapped, other tokens for it, other texts between, an
+ * extra line break.
  */
 function entryVariants(
   entries: readonly string[],

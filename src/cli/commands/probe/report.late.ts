@@ -185,7 +185,7 @@ export function describeLeft({ key, state, refusal }: LeftKey, profile: string |
     case 'still read':
       return `${isLeft}: the platform accepted null for it, and keeps it. ${ask}`;
     case 'not read back': {
-      const unseen = 'but no read shows that it is gone. A further --code would';
+      const unseen = 'but no read shows that it is gone. Another --code would';
       return `${mayBeLeft} with the user: the platform accepted null for it, ${unseen}`;
     }
     case 'reserved':
