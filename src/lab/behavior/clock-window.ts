@@ -78,14 +78,14 @@ class LimitSearch {
     const isOld = this.#direction === 1;
     for (let tries = 1; tries <= 2; tries += 1) {
       const answer = await session.ask(agedRead(session.inventCode(), this.#direction * age));
-      const late = answer.seconds < 0.3 ? 0 : answer.seconds;
+      const delaySeconds = answer.seconds < 0.3 ? 0 : answer.seconds;
       const { accepted, refused } = this.#surely;
       if (isAlike(answer, session.control)) {
-        this.#surely = { accepted: Math.max(accepted, isOld ? age : age - late), refused };
+        this.#surely = { accepted: Math.max(accepted, isOld ? age : age - delaySeconds), refused };
         return true;
       }
       if (isAlike(answer, this.#beyond)) {
-        this.#surely = { accepted, refused: Math.min(refused, isOld ? age + late : age) };
+        this.#surely = { accepted, refused: Math.min(refused, isOld ? age + delaySeconds : age) };
         return false;
       }
       await session.controlled();

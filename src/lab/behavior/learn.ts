@@ -45,8 +45,8 @@ export interface Learned {
   readonly refusals: readonly Refusal[];
 }
 
-const settled = <T>(value: T, detail: string): LearnedField<T> => ({ value, detail });
-const unsettled = (detail: string): LearnedField<never> => ({ value: undefined, detail });
+const known = <T>(value: T, detail: string): LearnedField<T> => ({ value, detail });
+const unknown = (detail: string): LearnedField<never> => ({ value: undefined, detail });
 
 type LearnedFields = { readonly [Name in keyof Platform]?: LearnedField<Platform[Name]> };
 
@@ -67,8 +67,8 @@ export function learn(evidence: Evidence): Learned {
     ...findWindows(evidence),
     replay: findReplay(evidence, refusals),
     code_uses: findUses(evidence),
-    code_ttl_seconds: unsettled('finding out would mean waiting for a code to expire'),
-    unknown_user: unsettled('asking could create a user'),
+    code_ttl_seconds: unknown('finding out would mean waiting for a code to expire'),
+    unknown_user: unknown('asking could create a user'),
     passback_union_id: findPassbackId(evidence),
     chat_prefix: findPrefix(evidence),
   };
@@ -103,16 +103,16 @@ function whyNoPassback({ user, written }: Evidence): string {
 }
 
 /** What would show how a fault is treated that is not refused before the code is looked up. */
-function whyLate(evidence: Evidence): string {
+function whyNotBeforeCode(evidence: Evidence): string {
   return `not refused before the code is looked up: ${whyNotNamed(evidence)}`;
 }
 
 function findSigning(evidence: Evidence): LearnedField<never> {
-  if (areSignaturesAccepted(evidence)) return unsettled('accepted as the profile has them');
+  if (areSignaturesAccepted(evidence)) return unknown('accepted as the profile has them');
   if (isSignAccepted(evidence))
-    return unsettled('sign is accepted; app_sign may be wrong, or is not checked before the code');
-  if ((evidence.faulty.get('wrongSign') ?? null) === null) return unsettled(notAsked);
-  return unsettled('the recipes or the secret may be wrong');
+    return unknown('sign is accepted; app_sign may be wrong, or is not checked before the code');
+  if ((evidence.faulty.get('wrongSign') ?? null) === null) return unknown(notAsked);
+  return unknown('the recipes or the secret may be wrong');
 }
 
 /** Refusals that do not often come from a gateway. */
@@ -123,9 +123,9 @@ function ofPlatform(refusals: readonly Refusal[]): ClearRefusal[] {
 
 function findStatus(refusals: readonly Refusal[]): LearnedField<Platform['http_status']> {
   const statuses = ofPlatform(refusals).map(({ answer }) => answer.httpStatus);
-  if (statuses.length === 0) return unsettled('no refusal shows its meaning');
+  if (statuses.length === 0) return unknown('no refusal shows its meaning');
   const isUsually200 = 2 * statuses.filter((status) => status === 200).length > statuses.length;
-  return settled(
+  return known(
     isUsually200 ? 200 : 'by-code',
     `HTTP ${[...new Set(statuses)].toSorted().join(', ')} in refusals`,
   );
@@ -136,13 +136,13 @@ function findCodes(
   httpStatus: Platform['http_status'],
 ): LearnedField<Platform['result_codes']> {
   const clear = clearOf(refusals);
-  if (clear.length === 0) return unsettled('no refusal shows its meaning');
+  if (clear.length === 0) return unknown('no refusal shows its meaning');
   const { table, leftOut } = codesOf(refusals, httpStatus);
   const meanings = new Set(clear.map(({ means }) => means)).size;
   const codes = new Set(clear.map(({ code }) => code)).size;
   const detail = `${meanings} meanings, ${codes} codes`;
-  if (leftOut.length === 0) return settled(table, detail);
-  return settled(table, `${detail}; a platform file cannot express ${leftOut.join(', ')}`);
+  if (leftOut.length === 0) return known(table, detail);
+  return known(table, `${detail}; a platform file cannot express ${leftOut.join(', ')}`);
 }
 
 const emptyKinds = { object: '{}', list: '[]', null: 'null', omit: 'left out' } as const;
@@ -155,17 +155,17 @@ function emptyKind(value: unknown): 'object' | 'list' | 'null' | undefined {
 
 function findEmptyObject(evidence: Evidence): LearnedField<Platform['empty_object']> {
   const { whole } = evidence;
-  if (whole === null) return unsettled(whyNoRead(evidence));
+  if (whole === null) return unknown(whyNoRead(evidence));
   const { extension_info, basic_info } = dataOf(whole);
   const kinds = [
     ...new Set([extension_info, basic_info].flatMap((value) => emptyKind(value) ?? [])),
   ];
   const [kind] = kinds;
   if (kind === undefined)
-    return unsettled('no object of that user is empty: needs a --code of another user');
+    return unknown('no object of that user is empty: needs a --code of another user');
   if (kinds.length > 1)
-    return unsettled(`several: ${kinds.map((emptyAs) => emptyKinds[emptyAs]).join(', ')}`);
-  return settled(kind, `${emptyKinds[kind]} in a read`);
+    return unknown(`several: ${kinds.map((emptyAs) => emptyKinds[emptyAs]).join(', ')}`);
+  return known(kind, `${emptyKinds[kind]} in a read`);
 }
 
 function findRefusalData(refusals: readonly Refusal[]): LearnedField<Platform['refusal_data']> {
@@ -174,9 +174,9 @@ function findRefusalData(refusals: readonly Refusal[]): LearnedField<Platform['r
     return Object.hasOwn(members, 'data') ? emptyKind(members.data) : ('omit' as const);
   });
   const [kind] = kinds;
-  if (kind === undefined) return unsettled('no refusal shows it');
-  if (new Set(kinds).size > 1) return unsettled('not the same in all refusals');
-  return settled(kind, emptyKinds[kind]);
+  if (kind === undefined) return unknown('no refusal shows it');
+  if (new Set(kinds).size > 1) return unknown('not the same in all refusals');
+  return known(kind, emptyKinds[kind]);
 }
 
 const absentWords = { omit: 'left out', null: 'null', empty: 'empty text' } as const;
@@ -187,12 +187,12 @@ function findAbsent(evidence: Evidence): LearnedField<Platform['absent']> {
   // Empty text may be a value, and a field may be left out because the platform does not have it.
   const isNull = isObject(basic_info) && Object.values(basic_info).includes(null);
   if (named === null)
-    return isNull ? settled('null', 'null in basic_info') : unsettled(whyNotNamed(evidence));
+    return isNull ? known('null', 'null in basic_info') : unknown(whyNotNamed(evidence));
   const kind = absentKind(dataOf(named));
-  if (kind === null) return unsettled('a name that nobody has came with a value');
+  if (kind === null) return unknown('a name that nobody has came with a value');
   if (isNull && kind !== 'null')
-    return unsettled(`${absentWords[kind]} in a read by names, null in basic_info`);
-  return settled(kind, `${absentWords[kind]} in a read by names`);
+    return unknown(`${absentWords[kind]} in a read by names, null in basic_info`);
+  return known(kind, `${absentWords[kind]} in a read by names`);
 }
 
 /** How a name that nobody has shows in `data`. */
@@ -205,16 +205,16 @@ function absentKind(data: Readonly<Record<string, unknown>>): Platform['absent']
 
 function findValues(evidence: Evidence): LearnedField<Platform['values']> {
   const { whole, named, written, all, user } = evidence;
-  if (written === null || !isCarriedOut(written)) return unsettled(whyNoPassback(evidence));
-  if (whole === null) return unsettled(whyNoRead(evidence));
+  if (written === null || !isCarriedOut(written)) return unknown(whyNoPassback(evidence));
+  if (whole === null) return unknown(whyNoRead(evidence));
   const isReadBack = all.indexOf(whole) > all.indexOf(written);
   const { extension_info } = dataOf(isReadBack ? whole : null);
   const values = { ...(isObject(extension_info) ? extension_info : {}), ...dataOf(named) };
   const value = values[user.key];
-  if (typeof value === 'string') return settled('text', 'a number was read back as text');
+  if (typeof value === 'string') return known('text', 'a number was read back as text');
   if (typeof value === 'number' || typeof value === 'boolean')
-    return settled('as-written', 'a number was read back as a number');
-  return unsettled(named === null ? whyNotNamed(evidence) : 'the key was not read back');
+    return known('as-written', 'a number was read back as a number');
+  return unknown(named === null ? whyNotNamed(evidence) : 'the key was not read back');
 }
 
 /**
@@ -228,14 +228,14 @@ function findTaken<Refused, Taken>(
   refused: Refused,
   taken: Taken,
 ): LearnedField<Refused | Taken> {
-  const late = evidence.issued.get(name) ?? null;
-  if (isCarriedOut(late)) return settled(taken, 'one was accepted');
-  const answer = late ?? evidence.faulty.get(name) ?? null;
-  if (answer === null) return unsettled(notAsked);
+  const answerWithCode = evidence.issued.get(name) ?? null;
+  if (isCarriedOut(answerWithCode)) return known(taken, 'one was accepted');
+  const answer = answerWithCode ?? evidence.faulty.get(name) ?? null;
+  if (answer === null) return unknown(notAsked);
   const refusal = refusals.find((listed) => listed.answer === answer);
-  if (refusal?.unclear === null) return settled(refused, 'one was refused');
-  if (isAlike(answer, evidence.control)) return unsettled(whyLate(evidence));
-  return unsettled(refusal?.unclear ?? 'not clear');
+  if (refusal?.unclear === null) return known(refused, 'one was refused');
+  if (isAlike(answer, evidence.control)) return unknown(whyNotBeforeCode(evidence));
+  return unknown(refusal?.unclear ?? 'not clear');
 }
 
 function findScopes(
@@ -244,12 +244,12 @@ function findScopes(
 ): LearnedField<Platform['scopes']> {
   const { faulty, control } = evidence;
   const usual = faulty.get('usualScope') ?? null;
-  if (usual === null) return unsettled(notAsked);
+  if (usual === null) return unknown(notAsked);
   if (isAlike(usual, control))
     return findTaken(evidence, refusals, 'otherScope', [defaultScope], 'any' as const);
   if (hasSameCode(usual, faulty.get('wrongSign')))
-    return unsettled('a scope is answered like a wrong sign: the rule of sign may not cover it');
-  return unsettled(
+    return unknown('a scope is answered like a wrong sign: the rule of sign may not cover it');
+  return unknown(
     `${defaultScope} is not answered as without a scope: ask which the platform takes`,
   );
 }
@@ -260,11 +260,11 @@ function findWindows(
   const old = findLimit(evidence, 'oldTimestamp', evidence.window?.old);
   const ahead = findLimit(evidence, 'futureTimestamp', evidence.window?.ahead);
   if (haveSameWindow(old.value, ahead.value))
-    return { clock_window_seconds: old, clock_ahead_seconds: settled('same', ahead.detail) };
+    return { clock_window_seconds: old, clock_ahead_seconds: known('same', ahead.detail) };
   const shift = clockShift(old.value, ahead.value);
   if (shift !== null) {
     const windows = `${old.value} s back, ${ahead.value} s ahead`;
-    const clock = unsettled(`${windows}: the clock of the platform may be wrong by ${shift} s`);
+    const clock = unknown(`${windows}: the clock of the platform may be wrong by ${shift} s`);
     return { clock_window_seconds: clock, clock_ahead_seconds: clock };
   }
   return { clock_window_seconds: unlessClock(old), clock_ahead_seconds: unlessClock(ahead) };
@@ -297,7 +297,7 @@ function clockShift(
 function unlessClock(limit: LearnedField<WindowSeconds>): LearnedField<WindowSeconds> {
   const { value } = limit;
   if (typeof value !== 'number' || value === 0 || isUsualWindow(value, 0)) return limit;
-  return unsettled(`${value} s in this direction only: the clock of the platform may be wrong`);
+  return unknown(`${value} s in this direction only: the clock of the platform may be wrong`);
 }
 
 function isUsualWindow(value: number, error: number): boolean {
@@ -309,25 +309,25 @@ function findLimit(
   name: 'oldTimestamp' | 'futureTimestamp',
   limit: Limit | null | undefined,
 ): LearnedField<WindowSeconds> {
-  const late = evidence.issued.get(name) ?? null;
-  if (isCarriedOut(late)) return settled('unlimited', 'an hour was accepted');
-  if (late !== null)
-    return unsettled('checked after the code: measuring it would use up many codes');
-  if (isAlike(evidence.faulty.get(name), evidence.control)) return unsettled(whyLate(evidence));
-  if (limit === null || limit === undefined) return unsettled(notAsked);
+  const answerWithCode = evidence.issued.get(name) ?? null;
+  if (isCarriedOut(answerWithCode)) return known('unlimited', 'an hour was accepted');
+  if (answerWithCode !== null)
+    return unknown('checked after the code: measuring it would use up many codes');
+  if (isAlike(evidence.faulty.get(name), evidence.control)) return unknown(whyNotBeforeCode(evidence));
+  if (limit === null || limit === undefined) return unknown(notAsked);
   const doubt = doubtOfClock(evidence, name);
-  if (doubt !== null) return unsettled(doubt);
+  if (doubt !== null) return unknown(doubt);
   const { accepted, refused } = limit;
   if (accepted > maxClockWindowSeconds)
-    return unsettled(`more than ${maxClockWindowSeconds} s, which a platform file cannot express`);
+    return unknown(`more than ${maxClockWindowSeconds} s, which a platform file cannot express`);
   const usual = usualWindows.filter((seconds) => seconds >= accepted && seconds <= refused);
   if (usual.length === 1 && usual[0] !== undefined)
-    return settled(usual[0], `${usual[0]} s, to about a second`);
+    return known(usual[0], `${usual[0]} s, to about a second`);
   if (refused - accepted > 2.5) {
     const bounds = `between ${Math.floor(accepted)} and ${Math.ceil(refused)} s`;
-    return unsettled(`${bounds}: the answers are slow`);
+    return unknown(`${bounds}: the answers are slow`);
   }
-  return settled(Math.round(accepted), `${Math.round(accepted)} s, to about a second`);
+  return known(Math.round(accepted), `${Math.round(accepted)} s, to about a second`);
 }
 
 function findReplay(
@@ -336,47 +336,47 @@ function findReplay(
 ): LearnedField<Platform['replay']> {
   const { copies, control, removedCopies, written } = evidence;
   if (isCarriedOut(removedCopies))
-    return settled('allow', 'the copy of a passback was carried out');
+    return known('allow', 'the copy of a passback was carried out');
   const refused = refusals.find(
     ({ means, unclear }) => means === 'randomReplayed' && unclear === null,
   );
-  if (refused !== undefined) return settled('refuse', `${refused.request} was refused`);
-  if (!isAlike(copies, control)) return unsettled(notAsked);
+  if (refused !== undefined) return known('refuse', `${refused.request} was refused`);
+  if (!isAlike(copies, control)) return unknown(notAsked);
   const why = isCarriedOut(written) ? 'no passback could be repeated' : whyNoPassback(evidence);
-  return unsettled(`not refused before the code is looked up: ${why}`);
+  return unknown(`not refused before the code is looked up: ${why}`);
 }
 
 function findUses(evidence: Evidence): LearnedField<Platform['code_uses']> {
   const { uses, control, codesRead, areNamesRefused } = evidence;
-  if (uses === null) return unsettled(whyNoRead(evidence));
-  if (isCarriedOut(control)) return unsettled('a code that was never issued is accepted, too');
+  if (uses === null) return unknown(whyNoRead(evidence));
+  if (isCarriedOut(control)) return unknown('a code that was never issued is accepted, too');
   const { count, refusal, isCertain } = uses;
-  if (areNamesRefused) return unsettled('a read by names was refused');
-  if (!isCertain) return unsettled('an answer was lost, or came in place of another');
-  if (refusal === null && count < maxCodeReads) return unsettled('not asked');
-  if (refusal === null) return settled('unlimited', `at least ${maxCodeReads}, taken as unlimited`);
+  if (areNamesRefused) return unknown('a read by names was refused');
+  if (!isCertain) return unknown('an answer was lost, or came in place of another');
+  if (refusal === null && count < maxCodeReads) return unknown('not asked');
+  if (refusal === null) return known('unlimited', `at least ${maxCodeReads}, taken as unlimited`);
   // Another answer may be that of a limit for the user, unless another code is read after it.
   if (!isAlike(refusal, control) && codesRead < 2)
-    return unsettled('refused unlike a code that was never issued: needs another --code');
-  return settled(count, `${count === 1 ? '1 read' : `${count} reads`}, if the code was fresh`);
+    return unknown('refused unlike a code that was never issued: needs another --code');
+  return known(count, `${count === 1 ? '1 read' : `${count} reads`}, if the code was fresh`);
 }
 
 function findPassbackId(evidence: Evidence): LearnedField<Platform['passback_union_id']> {
   const { written, user } = evidence;
-  if (!isCarriedOut(written)) return unsettled(whyNoPassback(evidence));
+  if (!isCarriedOut(written)) return unknown(whyNoPassback(evidence));
   const { union_id } = dataOf(written);
   return String(union_id) === user.unionId
-    ? settled('same', 'the same for that user')
-    : settled('any', 'another one for that user');
+    ? known('same', 'the same for that user')
+    : known('any', 'another one for that user');
 }
 
 function findPrefix(evidence: Evidence): LearnedField<ChatPrefix> {
   const { whole } = evidence;
-  if (whole === null) return unsettled(whyNoRead(evidence));
+  if (whole === null) return unknown(whyNoRead(evidence));
   const { basic_info } = dataOf(whole);
   const fields = Object.keys(isObject(basic_info) ? basic_info : {});
   const [prefix, ...others] = new Set(fields.flatMap((name) => chatPrefixOf(name) ?? []));
-  if (prefix === undefined) return unsettled('basic_info of that user has none of the names');
-  if (others.length > 0) return unsettled('the names have several prefixes');
-  return settled(prefix, 'in basic_info');
+  if (prefix === undefined) return unknown('basic_info of that user has none of the names');
+  if (others.length > 0) return unknown('the names have several prefixes');
+  return known(prefix, 'in basic_info');
 }

@@ -154,11 +154,11 @@ class RefusalList {
       const { title, means } = fault;
       // What a platform may take is refused only where it does not.
       const isOptional = 'isOptional' in fault;
-      const late = this.#evidence.issued.get(name);
-      if (late !== undefined) {
-        if (isOptional && isCarriedOut(late)) continue;
-        const unclear = this.#doubtOf(late) ?? this.#doubtOfPlace(late);
-        this.#refusals.push({ request: `${title}, with a code`, means, answer: late, unclear });
+      const answerWithCode = this.#evidence.issued.get(name);
+      if (answerWithCode !== undefined) {
+        if (isOptional && isCarriedOut(answerWithCode)) continue;
+        const unclear = this.#doubtOf(answerWithCode) ?? this.#doubtOfPlace(answerWithCode);
+        this.#refusals.push({ request: `${title}, with a code`, means, answer: answerWithCode, unclear });
         continue;
       }
       if (isOptional && isAlike(answer, this.#evidence.control)) continue;

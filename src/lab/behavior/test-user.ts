@@ -28,7 +28,7 @@ import {
 export const maxCodeReads = 6;
 
 /** The faults that a platform may find only once it has looked the code up. */
-const lateFaults: readonly ReadVariantName[] = [
+const faultsAfterCode: readonly ReadVariantName[] = [
   'unknownParameter',
   'otherScope',
   'oldTimestamp',
@@ -37,8 +37,8 @@ const lateFaults: readonly ReadVariantName[] = [
   'futureTimestamp',
 ];
 
-/** Late faults that one read may have together: if it is carried out, none of them is refused. */
-const jointFaults: readonly ReadVariantName[] = lateFaults.filter(
+/** Those that one read may have together: if it is carried out, none of them is refused. */
+const jointFaults: readonly ReadVariantName[] = faultsAfterCode.filter(
   (name) => name !== 'wrongSign' && name !== 'futureTimestamp',
 );
 
@@ -46,7 +46,7 @@ const jointFaults: readonly ReadVariantName[] = lateFaults.filter(
 export function maxUserRequests({ codes, unionId, key }: ProbedUser): number {
   let requests = 0;
   if (codes.length > 0) {
-    const repeated = 1 + lateFaults.length + codes.length;
+    const repeated = 1 + faultsAfterCode.length + codes.length;
     requests += maxCodeReads + repeated * requestsOfTwice;
   }
   if (unionId !== undefined) {
@@ -221,23 +221,23 @@ class UserStudy {
     const evidence = this.#evidence;
     if (evidence.whole === null) return;
     const { control } = this.#session;
-    const late = lateFaults.filter((name) => isAlike(evidence.faulty.get(name), control));
-    let open = await this.#readTogether(late);
+    const afterCode = faultsAfterCode.filter((name) => isAlike(evidence.faulty.get(name), control));
+    let open = await this.#readTogether(afterCode);
     while (open.length > 0 && this.#codes[0] !== undefined)
       open = await this.#readApart(open, this.#codes[0]);
     if (evidence.named === null && !evidence.areNamesRefused) await this.#readNamed();
   }
 
   /** Reads once with all faults that may be together; returns those that are left to ask. */
-  async #readTogether(late: readonly ReadVariantName[]): Promise<readonly ReadVariantName[]> {
-    const names = late.filter((name) => jointFaults.includes(name));
+  async #readTogether(afterCode: readonly ReadVariantName[]): Promise<readonly ReadVariantName[]> {
+    const names = afterCode.filter((name) => jointFaults.includes(name));
     const code = this.#codes[0];
-    if (names.length === 0 || code === undefined) return late;
+    if (names.length === 0 || code === undefined) return afterCode;
     const { answer } = await this.#askUntilDecided(readWithVariants(this.#rightRead(code), names));
-    if (!isCarriedOut(answer)) return late;
+    if (!isCarriedOut(answer)) return afterCode;
     for (const name of names) this.#evidence.issued.set(name, alikeOf([answer]));
     this.#wasRead(answer);
-    return late.filter((name) => !names.includes(name));
+    return afterCode.filter((name) => !names.includes(name));
   }
 
   /**
