@@ -12,7 +12,7 @@ import {
   resultCodeEntry,
 } from '../../core/contract/result-codes.js';
 import type { Platform } from '../../core/platform/platform.js';
-import { type ClearRefusal, clearOf, ownCode, type Refusal } from './refusals.js';
+import { type ClearRefusal, clearOf, defaultCode, type Refusal } from './refusals.js';
 import type { Meaning } from './requests.js';
 
 /** The result codes that were seen. */
@@ -36,7 +36,7 @@ export function codesOf(
     byCode.set(refusal.code, [...(byCode.get(refusal.code) ?? []), refusal]);
   const table: Record<number, Meaning | PlatformResultCode> = {};
   const leftOut: number[] = [];
-  let isOwn = true;
+  let isDefault = true;
   for (const [code, alike] of byCode) {
     const entry = entryFor(code, alike, httpStatus);
     if (!canBeWritten(code, entry)) {
@@ -44,9 +44,9 @@ export function codesOf(
       continue;
     }
     table[code] = entry;
-    isOwn &&= typeof entry === 'string' && resultCode[entry as ResultCodeName] === code;
+    isDefault &&= typeof entry === 'string' && resultCode[entry as ResultCodeName] === code;
   }
-  return { table: isOwn ? null : table, leftOut };
+  return { table: isDefault ? null : table, leftOut };
 }
 
 /**
@@ -89,7 +89,7 @@ function entryFor(
 ): Meaning | PlatformResultCode {
   const names = namesFor(refusals);
   const [name] = names;
-  const isOwn = names.length === 1 && name !== undefined && ownCode(name) === code;
+  const isDefault = names.length === 1 && name !== undefined && defaultCode(name) === code;
   const means = names.length === 1 && name !== undefined ? name : names;
   const msg = commonText(refusals);
   const status = commonStatus(refusals);
@@ -98,9 +98,9 @@ function entryFor(
   );
   const isDetail = name === 'unknownParameter' || name === 'scopeNotAccepted';
   const entry: { means: Meaning | Meaning[]; msg?: string; http_status?: number } = { means };
-  if (msg !== null && !(isOwn && msg === defaultMsg(ownCode(name)))) entry.msg = msg;
+  if (msg !== null && !(isDefault && msg === defaultMsg(defaultCode(name)))) entry.msg = msg;
   if (status !== null && !isUsualStatus) entry.http_status = status;
-  if (isOwn && isDetail) return { ...entry, means: 'malformedParameter' };
+  if (isDefault && isDetail) return { ...entry, means: 'malformedParameter' };
   if (Object.keys(entry).length === 1 && names.length === 1 && name !== undefined) return name;
   return entry;
 }
@@ -111,10 +111,10 @@ function entryFor(
  */
 function namesFor(refusals: readonly ClearRefusal[]): Meaning[] {
   const all = [...new Set(refusals.map(({ means }) => means))];
-  const isCaller = (name: Meaning) => Number(resultCodeEntry(ownCode(name)).refuses === 'caller');
+  const isCaller = (name: Meaning) => Number(resultCodeEntry(defaultCode(name)).refuses === 'caller');
   // A code of malformed parameters needs no further name for some of them.
   const isNeeded = (name: Meaning) =>
-    ownCode(name) === resultCode[name as ResultCodeName] || !all.includes('malformedParameter');
+    defaultCode(name) === resultCode[name as ResultCodeName] || !all.includes('malformedParameter');
   return all.filter(isNeeded).toSorted((a, b) => isCaller(a) - isCaller(b));
 }
 
@@ -133,7 +133,7 @@ function commonStatus(refusals: readonly ClearRefusal[]): number | null {
 
 /** The status that the service sends for a meaning without a status of its own. */
 function usualStatus(means: Meaning, httpStatus: Platform['http_status']): number {
-  return httpStatus === 200 ? 200 : httpStatusOf(ownCode(means));
+  return httpStatus === 200 ? 200 : httpStatusOf(defaultCode(means));
 }
 
 /** Requests that a service with this platform file would answer differently from the platform. */
@@ -141,7 +141,7 @@ export function differencesOf(refusals: readonly Refusal[], platform: Platform):
   const { result_codes, http_status } = platform;
   return clearOf(refusals).flatMap(({ request, means, answer, code }) => {
     const detail = means === 'unknownParameter' || means === 'scopeNotAccepted' ? means : undefined;
-    const served = platformRefusal(ownCode(means), result_codes, http_status, detail);
+    const served = platformRefusal(defaultCode(means), result_codes, http_status, detail);
     if (served.code === code && served.httpStatus === answer.httpStatus) return [];
     const ofService = `${served.code}, HTTP ${served.httpStatus}`;
     return [`${request}: ${ofService}, not ${code}, HTTP ${answer.httpStatus}`];
@@ -153,7 +153,7 @@ export function differencesOf(refusals: readonly Refusal[], platform: Platform):
  * this project.
  */
 export function unseenMeanings(refusals: readonly Refusal[]): Exclude<ResultCodeName, 'ok'>[] {
-  const seen = clearOf(refusals).map(({ means }) => ownCode(means));
+  const seen = clearOf(refusals).map(({ means }) => defaultCode(means));
   const names = Object.keys(resultCode) as ResultCodeName[];
   return names.filter(
     (name): name is Exclude<ResultCodeName, 'ok'> =>

@@ -18,7 +18,7 @@ export interface Refusal {
 export const notAsked = 'not asked, or answered inconsistently';
 
 /** The code of this project with a meaning. */
-export function ownCode(means: Meaning): ResultCode {
+export function defaultCode(means: Meaning): ResultCode {
   const isDetail = means === 'unknownParameter' || means === 'scopeNotAccepted';
   return resultCode[isDetail ? 'malformedParameter' : (means satisfies ResultCodeName)];
 }

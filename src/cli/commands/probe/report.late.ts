@@ -25,7 +25,7 @@ import {
   areSignaturesAccepted,
   clearOf,
   isSignAccepted,
-  ownCode,
+  defaultCode,
   type Refusal,
   unsignedParameters,
 } from '../../../lab/behavior/refusals.js';
@@ -70,9 +70,9 @@ function platformOf({ fields }: Learned, used: Platform): Platform {
 }
 
 /** `2 of 15 refusals differ from those of "userinfo serve"; 9 of 17 open points are settled` */
-export function verdictOf({ learned: { refusals, points } }: ProbeResult): string {
+export function summaryOf({ learned: { refusals, points } }: ProbeResult): string {
   const clear = clearOf(refusals);
-  const different = clear.filter((refusal) => !isOwn(refusal));
+  const different = clear.filter((refusal) => !isDefault(refusal));
   const foundPoints = points.filter(({ isFound }) => isFound);
   const refused = `${different.length} of ${clear.length} refusals differ from those of "userinfo serve"`;
   return `${refused}; ${foundPoints.length} of ${points.length} open points are settled`;
@@ -201,7 +201,7 @@ export function describeLeft({ key, state, refusal }: LeftKey, profile: string |
 export function probeRecord(result: ProbeResult): object {
   const { learned, breaks, doubts, differences, file } = result;
   return {
-    verdict: verdictOf(result),
+    verdict: summaryOf(result),
     platform: file,
     refusals: learned.refusals.map(({ request, means, answer, unclear }) => ({
       request,
@@ -233,7 +233,7 @@ export function probeTables(
   const unknown = points.filter(({ isFound }) => !isFound && !isWhole);
   const tables = {
     'refusals (§7)': refusals
-      .filter((refusal) => isWhole || refusal.unclear !== null || !isOwn(refusal))
+      .filter((refusal) => isWhole || refusal.unclear !== null || !isDefault(refusal))
       .map(refusalRow),
     'points that differ': points.filter(isShown).map((point) => pointRow(point, fields)),
     'not known': unknown.map(({ field, detail: why }) => ({ field, why })),
@@ -250,8 +250,8 @@ export function probeTables(
   return Object.fromEntries(Object.entries(tables).filter(([, rows]) => rows.length > 0));
 }
 
-function isOwn({ means, answer }: Refusal): boolean {
-  const usual = ownCode(means);
+function isDefault({ means, answer }: Refusal): boolean {
+  const usual = defaultCode(means);
   return answer?.code === usual && answer.httpStatus === httpStatusOf(usual);
 }
 
@@ -261,7 +261,7 @@ function isUsual(field: keyof Platform, fields: Partial<Platform>): boolean {
 }
 
 function refusalRow({ request, means, answer, unclear }: Refusal) {
-  const usual = ownCode(means);
+  const usual = defaultCode(means);
   const parts: string[] = [];
   if (answer !== null) parts.push(showAnswer(answer));
   if (unclear !== null) parts.push(unclear);
