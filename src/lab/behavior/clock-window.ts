@@ -4,7 +4,7 @@ import type { ProbeSession } from './probe-session.js';
 import { agedRead, oldSeconds, type ReadVariantName } from './requests.js';
 
 /** Bounds of the largest accepted error of a timestamp in one direction, in seconds. */
-export interface Limit {
+export interface TimestampBounds {
   readonly accepted: number;
   readonly refused: number;
 }
@@ -14,8 +14,8 @@ export interface Limit {
  * it.
  */
 export interface ClockWindow {
-  readonly old: Limit | null;
-  readonly ahead: Limit | null;
+  readonly old: TimestampBounds | null;
+  readonly ahead: TimestampBounds | null;
 }
 
 /** Maximum number of requests that find one side of the clock window. */
@@ -36,20 +36,20 @@ export async function findClockWindow(
   const old = faulty.get('oldTimestamp');
   const ahead = faulty.get('futureTimestamp');
   return {
-    old: isTold(old) ? await new LimitSearch(session, old, 1).bisect() : null,
-    ahead: isTold(ahead) ? await new LimitSearch(session, ahead, -1).bisect() : null,
+    old: isTold(old) ? await new BoundsSearch(session, old, 1).bisect() : null,
+    ahead: isTold(ahead) ? await new BoundsSearch(session, ahead, -1).bisect() : null,
   };
 }
 
 /** Finds the largest accepted age of a timestamp, or its largest lead, by bisection. */
-class LimitSearch {
+class BoundsSearch {
   readonly #session: ProbeSession;
   /** The answer to a timestamp that is outside of the window. */
   readonly #beyond: ConstantReply;
   /** 1 for ages, -1 for leads. */
   readonly #direction: 1 | -1;
   /** What is certain, as the platform looks at its clock between the request and the answer. */
-  #surely: Limit = { accepted: 0, refused: oldSeconds };
+  #surely: TimestampBounds = { accepted: 0, refused: oldSeconds };
 
   constructor(session: ProbeSession, beyond: ConstantReply, direction: 1 | -1) {
     this.#session = session;
@@ -57,18 +57,18 @@ class LimitSearch {
     this.#direction = direction;
   }
 
-  async bisect(): Promise<Limit | null> {
+  async bisect(): Promise<TimestampBounds | null> {
     const before = this.#session.left;
-    let limit: Limit = { accepted: 0, refused: oldSeconds };
-    while (limit.refused - limit.accepted > 1 && limit.accepted <= maxClockWindowSeconds) {
+    let bounds: TimestampBounds = { accepted: 0, refused: oldSeconds };
+    while (bounds.refused - bounds.accepted > 1 && bounds.accepted <= maxClockWindowSeconds) {
       if (before - this.#session.left > maxWindowRequests - confirmingRequests) return null;
-      const age = nextAge(limit);
+      const age = nextAge(bounds);
       const isAccepted = await this.#isAccepted(age);
       if (isAccepted === null) return null;
-      limit = isAccepted ? { ...limit, accepted: age } : { ...limit, refused: age };
+      bounds = isAccepted ? { ...bounds, accepted: age } : { ...bounds, refused: age };
     }
-    if (limit.accepted > 0 && (await this.#isAccepted(limit.accepted)) !== true) return null;
-    if ((await this.#isAccepted(limit.refused)) !== false) return null;
+    if (bounds.accepted > 0 && (await this.#isAccepted(bounds.accepted)) !== true) return null;
+    if ((await this.#isAccepted(bounds.refused)) !== false) return null;
     return this.#surely.accepted <= this.#surely.refused ? this.#surely : null;
   }
 
@@ -95,7 +95,7 @@ class LimitSearch {
 }
 
 /** A usual window or its end, if one is between the bounds; otherwise their middle. */
-function nextAge({ accepted, refused }: Limit): number {
+function nextAge({ accepted, refused }: TimestampBounds): number {
   const usual = usualWindows.filter((seconds) => seconds > accepted && seconds < refused);
   const middle = usual[Math.floor(usual.length / 2)];
   if (middle !== undefined) return middle;

@@ -4,7 +4,7 @@ import { chatPrefixOf } from '../../core/contract/info-names.js';
 import { maxClockWindowSeconds } from '../../core/contract/limits.js';
 import type { Platform } from '../../core/platform/platform.js';
 import { isObject } from '../../core/support/json.js';
-import { type Limit, usualWindows } from './clock-window.js';
+import { type TimestampBounds, usualWindows } from './clock-window.js';
 import type { Evidence } from './evidence.js';
 import { codesOf } from './learned-codes.js';
 import { dataOf, hasSameCode, isAlike, isCarriedOut } from './probe-reply.js';
@@ -257,8 +257,8 @@ function findScopes(
 function findWindows(
   evidence: Evidence,
 ): Pick<LearnedFields, 'clock_window_seconds' | 'clock_ahead_seconds'> {
-  const old = findLimit(evidence, 'oldTimestamp', evidence.window?.old);
-  const ahead = findLimit(evidence, 'futureTimestamp', evidence.window?.ahead);
+  const old = findWindow(evidence, 'oldTimestamp', evidence.window?.old);
+  const ahead = findWindow(evidence, 'futureTimestamp', evidence.window?.ahead);
   if (haveSameWindow(old.value, ahead.value))
     return { clock_window_seconds: old, clock_ahead_seconds: known('same', ahead.detail) };
   const shift = clockShift(old.value, ahead.value);
@@ -294,9 +294,9 @@ function clockShift(
  * A window on one side alone may be that of a clock that is wrong, unless it is one that
  * deployments have.
  */
-function unlessClock(limit: LearnedField<WindowSeconds>): LearnedField<WindowSeconds> {
-  const { value } = limit;
-  if (typeof value !== 'number' || value === 0 || isUsualWindow(value, 0)) return limit;
+function unlessClock(window: LearnedField<WindowSeconds>): LearnedField<WindowSeconds> {
+  const { value } = window;
+  if (typeof value !== 'number' || value === 0 || isUsualWindow(value, 0)) return window;
   return unknown(`${value} s in this direction only: the clock of the platform may be wrong`);
 }
 
@@ -304,20 +304,20 @@ function isUsualWindow(value: number, error: number): boolean {
   return usualWindows.some((seconds) => Math.abs(seconds - value) <= error);
 }
 
-function findLimit(
+function findWindow(
   evidence: Evidence,
   name: 'oldTimestamp' | 'futureTimestamp',
-  limit: Limit | null | undefined,
+  bounds: TimestampBounds | null | undefined,
 ): LearnedField<WindowSeconds> {
   const answerWithCode = evidence.issued.get(name) ?? null;
   if (isCarriedOut(answerWithCode)) return known('unlimited', 'an hour was accepted');
   if (answerWithCode !== null)
     return unknown('checked after the code: measuring it would use up many codes');
   if (isAlike(evidence.faulty.get(name), evidence.control)) return unknown(whyNotBeforeCode(evidence));
-  if (limit === null || limit === undefined) return unknown(notAsked);
+  if (bounds === null || bounds === undefined) return unknown(notAsked);
   const doubt = doubtOfClock(evidence, name);
   if (doubt !== null) return unknown(doubt);
-  const { accepted, refused } = limit;
+  const { accepted, refused } = bounds;
   if (accepted > maxClockWindowSeconds)
     return unknown(`more than ${maxClockWindowSeconds} s, which a platform file cannot express`);
   const usual = usualWindows.filter((seconds) => seconds >= accepted && seconds <= refused);

@@ -188,8 +188,8 @@ async function printResult(
   { io, options, style, isTable, print }: Invocation<ProbeOptions>,
   result: ProbeResult,
 ): Promise<void> {
-  const { probeRecord, probeTables, verdictOf } = await import('./report.late.js');
-  if (isTable) await writeStyled(io.stdout, `${style.colors.bold(verdictOf(result))}\n\n`);
+  const { probeRecord, probeTables, summaryOf } = await import('./report.late.js');
+  if (isTable) await writeStyled(io.stdout, `${style.colors.bold(summaryOf(result))}\n\n`);
   await print(isTable ? probeTables(result, options.verbose === true) : probeRecord(result));
   for (const doubt of result.doubts) await warn(io, doubt);
 }

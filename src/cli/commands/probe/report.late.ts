@@ -9,7 +9,7 @@ import {
 } from '../../../core/platform/platform.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
-import { type Break, findBreaks } from '../../../lab/behavior/breaks.js';
+import { type Violation, findViolations } from '../../../lab/behavior/violations.js';
 import type { Evidence } from '../../../lab/behavior/evidence.js';
 import { type Learned, learn, type Point } from '../../../lab/behavior/learn.js';
 import { differencesOf, unseenMeanings, withUnseen } from '../../../lab/behavior/learned-codes.js';
@@ -34,7 +34,7 @@ import type { Reply } from '../../../lab/reply.js';
 /** The findings of a probe, and which of them may be wrong. */
 export interface ProbeResult {
   readonly learned: Learned;
-  readonly breaks: readonly Break[];
+  readonly breaks: readonly Violation[];
   readonly doubts: readonly string[];
   /** Where a service with the file would answer differently from the platform. */
   readonly differences: readonly string[];
@@ -53,7 +53,7 @@ export function conclude(evidence: Evidence, used: Platform, left: readonly stri
   const platform = platformOf(learned, used);
   return {
     learned,
-    breaks: findBreaks(evidence, platform),
+    breaks: findViolations(evidence, platform),
     doubts: [...doubtsOf(evidence), ...left],
     differences: differencesOf(learned.refusals, platform),
     platform,

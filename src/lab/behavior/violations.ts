@@ -9,7 +9,7 @@ import { doubtOfControl } from './refusals.js';
 import { type ReadVariantName, readVariants } from './requests.js';
 
 /** A fixed rule of the spec that answers break: its section, and the number of answers. */
-export interface Break {
+export interface Violation {
   readonly section: string;
   readonly what: string;
   readonly answers: number;
@@ -19,48 +19,48 @@ export interface Break {
  * Finds the rules that the answers break. `shape` is how the platform writes what the spec leaves
  * open.
  */
-export function findBreaks(evidence: Evidence, shape: Platform): Break[] {
-  const breaks = new BreakList();
-  for (const answer of evidence.all) addEnvelopeBreaks(breaks, answer);
-  addParameterBreaks(breaks, evidence);
-  addDataBreaks(breaks, evidence, shape);
-  return breaks.bySection;
+export function findViolations(evidence: Evidence, shape: Platform): Violation[] {
+  const violations = new ViolationList();
+  for (const answer of evidence.all) addEnvelopeViolations(violations, answer);
+  addParameterViolations(violations, evidence);
+  addDataViolations(violations, evidence, shape);
+  return violations.bySection;
 }
 
 /** Counts the answers that break each rule. */
-class BreakList {
-  readonly #breaks = new Map<string, Break>();
+class ViolationList {
+  readonly #violations = new Map<string, Violation>();
 
   add(section: string, what: string): void {
-    const answers = (this.#breaks.get(section + what)?.answers ?? 0) + 1;
-    this.#breaks.set(section + what, { section, what, answers });
+    const answers = (this.#violations.get(section + what)?.answers ?? 0) + 1;
+    this.#violations.set(section + what, { section, what, answers });
   }
 
-  get bySection(): Break[] {
-    const order = (a: Break, b: Break) =>
+  get bySection(): Violation[] {
+    const order = (a: Violation, b: Violation) =>
       Number(a.section > b.section) - Number(a.section < b.section);
-    return [...this.#breaks.values()].toSorted(order);
+    return [...this.#violations.values()].toSorted(order);
   }
 }
 
 /** §1, §7.1 */
-function addEnvelopeBreaks(breaks: BreakList, answer: ProbeReply): void {
+function addEnvelopeViolations(violations: ViolationList, answer: ProbeReply): void {
   const { asked, code, httpStatus, members } = answer;
   if (code === null) {
-    breaks.add('§1', `no envelope, but HTTP ${httpStatus}: ${asked.title}`);
+    violations.add('§1', `no envelope, but HTTP ${httpStatus}: ${asked.title}`);
     return;
   }
   const { msg, data } = members;
   const isDone = isCarriedOut(answer);
   const where = isDone ? 'a success' : 'a refusal';
-  if (!Number.isInteger(members.code)) breaks.add('§1', '"code" is text, not an integer');
-  if (typeof msg !== 'string') breaks.add('§1', `"msg" of ${where} ${describeType(msg)}, not text`);
-  if (!isObject(data)) breaks.add('§1', `"data" of ${where} ${describeType(data)}, not an object`);
+  if (!Number.isInteger(members.code)) violations.add('§1', '"code" is text, not an integer');
+  if (typeof msg !== 'string') violations.add('§1', `"msg" of ${where} ${describeType(msg)}, not text`);
+  if (!isObject(data)) violations.add('§1', `"data" of ${where} ${describeType(data)}, not an object`);
   if (isDone && code !== resultCode.ok) {
-    breaks.add('§7.1', `a success has the code ${code}, not 200`);
+    violations.add('§7.1', `a success has the code ${code}, not 200`);
   }
   if (code === resultCode.ok && typeof msg === 'string' && msg !== 'ok') {
-    breaks.add('§7.1', '"msg" of a success is not "ok"');
+    violations.add('§7.1', '"msg" of a success is not "ok"');
   }
 }
 
@@ -82,9 +82,9 @@ const sections: Partial<Record<ReadVariantName, string>> = {
 };
 
 /** §4, §5, §8: what has to be refused. */
-function addParameterBreaks(breaks: BreakList, evidence: Evidence): void {
+function addParameterViolations(violations: ViolationList, evidence: Evidence): void {
   const { control, faulty, issued, passbacks } = evidence;
-  if (isCarriedOut(control)) breaks.add('§4.1', `${control.seen[0].asked.title} is accepted`);
+  if (isCarriedOut(control)) violations.add('§4.1', `${control.seen[0].asked.title} is accepted`);
   // Not by a gateway or a limit, which answers all alike.
   const isTold = doubtOfControl(evidence) === null && !isAlike(faulty.get('otherPath'), control);
   for (const [name, answer] of faulty) {
@@ -93,28 +93,28 @@ function addParameterBreaks(breaks: BreakList, evidence: Evidence): void {
     if (section === undefined || last === null) continue;
     const { title } = readVariants[name];
     if (isCarriedOut(last)) {
-      breaks.add(section, `${title} is accepted`);
+      violations.add(section, `${title} is accepted`);
       continue;
     }
     if (isTold && isAlike(last, control)) {
-      breaks.add(section, `${title} is not refused before the code is looked up`);
+      violations.add(section, `${title} is not refused before the code is looked up`);
     }
   }
   for (const { asked, answer } of passbacks) {
-    if (isCarriedOut(answer)) breaks.add('§4.2', `${asked.title} is accepted`);
+    if (isCarriedOut(answer)) violations.add('§4.2', `${asked.title} is accepted`);
   }
 }
 
 const partsOfRecord = ['basic_info', 'extension_info', 'login_device_info'];
 
 /** §4.1, §4.2: `data` of a success. */
-function addDataBreaks(breaks: BreakList, evidence: Evidence, shape: Platform): void {
+function addDataViolations(violations: ViolationList, evidence: Evidence, shape: Platform): void {
   const { whole, named, written, all } = evidence;
   for (const answer of all) {
     if (!isCarriedOut(answer)) continue;
     const { union_id } = dataOf(answer);
     if (typeof union_id === 'string' && union_id !== '') continue;
-    breaks.add(answer.asked.request.endpoint.section, 'data without union_id');
+    violations.add(answer.asked.request.endpoint.section, 'data without union_id');
   }
   // The spec fixes these types; the file says how a platform differs.
   const spec = { ...shape, empty_object: 'object', values: 'text' } as const;
@@ -123,13 +123,13 @@ function addDataBreaks(breaks: BreakList, evidence: Evidence, shape: Platform): 
     const data = dataOf(read);
     for (const name of partsOfRecord) {
       if (read !== whole || Object.hasOwn(data, name)) continue;
-      breaks.add('§4.1', `a read of the whole record without ${name}`);
+      violations.add('§4.1', `a read of the whole record without ${name}`);
     }
     for (const warning of readDataWarnings(data, read.asked.request.infoNames, spec)) {
-      breaks.add('§4.1', warning);
+      violations.add('§4.1', warning);
     }
   }
   if (written !== null && isCarriedOut(written) && !isObject(written.members.data)) {
-    breaks.add('§4.2', '"data" of a passback is not an object');
+    violations.add('§4.2', '"data" of a passback is not an object');
   }
 }
