@@ -9,7 +9,7 @@ import { withoutUndefined } from '../../core/support/without-undefined.js';
 import type { StopReason } from '../../lab/reply.js';
 import { Asker, type HarmlessReply } from '../../lab/settle/asker.js';
 import type { HarmlessKind } from '../../lab/settle/harmless-requests.js';
-import type { Reach, Settlement, Sight, Sighting } from '../../lab/settle/settle.js';
+import type { Reach, Settlement, Judgment, Observation } from '../../lab/settle/settle.js';
 import type { CliContext } from '../command.js';
 import { type CommonOptions, usualRate } from '../command-line/options.js';
 import { ProgressDisplay } from '../output/progress.js';
@@ -85,7 +85,8 @@ export function askingQuestion({ environment, base_url }: Settings, maxRequests:
 
 /** What was seen of an operation, for a person. */
 export interface OperationReport {
-  readonly sight: Sight;
+  /** The name that a report for programs has for it. */
+  readonly sight: Judgment;
   readonly detail: string;
   readonly next?: string;
 }
@@ -113,8 +114,8 @@ const words: Readonly<Record<OperationName, OperationWords>> = {
 
 /** What was seen of the signatures of an operation: accepted only if an answer showed it. */
 export function reportOperation(operation: OperationName, settlement: Settlement): OperationReport {
-  const { sightings, refusals, carriedOut } = settlement;
-  const ofOperation = sightings.filter((sighting) => sighting.operation === operation);
+  const { observations, refusals, carriedOut } = settlement;
+  const ofOperation = observations.filter((observation) => observation.operation === operation);
   for (const { title, sign, app_sign } of ofOperation) {
     if (sign === 'refused')
       return { sight: 'refused', detail: `${title}: sign is refused like a wrong one` };
@@ -135,7 +136,7 @@ export function reportOperation(operation: OperationName, settlement: Settlement
 
 function whyUnseen(
   operation: OperationName,
-  ofOperation: readonly Sighting[],
+  ofOperation: readonly Observation[],
   { stopped, refusals, carriedOut }: Settlement,
 ): string {
   const [first] = ofOperation;
@@ -156,7 +157,7 @@ export const stopWords: Readonly<Record<StopReason, string>> = {
 /** What was not seen, or cannot be, of an operation whose signature was accepted. */
 function assumptions(
   operation: OperationName,
-  ofOperation: readonly Sighting[],
+  ofOperation: readonly Observation[],
   carriedOutKind: HarmlessKind | null,
 ): { readonly next?: string } {
   const { carriedOut, assumed } = words[operation];

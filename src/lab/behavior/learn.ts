@@ -324,8 +324,8 @@ function findWindow(
   if (usual.length === 1 && usual[0] !== undefined)
     return known(usual[0], `${usual[0]} s, to about a second`);
   if (refused - accepted > 2.5) {
-    const bounds = `between ${Math.floor(accepted)} and ${Math.ceil(refused)} s`;
-    return unknown(`${bounds}: the answers are slow`);
+    const range = `between ${Math.floor(accepted)} and ${Math.ceil(refused)} s`;
+    return unknown(`${range}: the answers are slow`);
   }
   return known(Math.round(accepted), `${Math.round(accepted)} s, to about a second`);
 }

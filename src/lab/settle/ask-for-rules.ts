@@ -22,7 +22,7 @@ import {
   type SearchStart,
   searchByAsking,
 } from './search-by-asking.js';
-import { maxSettling, type Reach, type Settlement, type Sighting, settle } from './settle.js';
+import { maxSettling, type Reach, type Settlement, type Observation, settle } from './settle.js';
 import { usualRules } from './usual-rules.js';
 
 /** What was asked without any accepted request. */
@@ -69,7 +69,7 @@ export async function askForRules(
       secret,
       reach,
     );
-    if (!settlement.sightings.some(showsRefusal)) return { search, settlement };
+    if (!settlement.observations.some(showsRefusal)) return { search, settlement };
   }
   const signers = { app_sign: app_sign.signer, sign: sign.signer };
   // Of rules that coincided, one was found: the others have to fit the read, too.
@@ -81,7 +81,7 @@ export async function askForRules(
   return { search, settlement: await settle(asker, client, candidates, secret, reach) };
 }
 
-function showsRefusal({ app_sign, sign }: Sighting): boolean {
+function showsRefusal({ app_sign, sign }: Observation): boolean {
   return app_sign === 'refused' || sign === 'refused';
 }
 

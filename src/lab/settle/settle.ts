@@ -20,15 +20,15 @@ import {
  * What the answers to a kind of request show of a signature: it was accepted; it was refused; or
  * the platform answers a wrong one alike, or refuses something else before it.
  */
-export type Sight = 'accepted' | 'refused' | 'unseen';
+export type Judgment = 'accepted' | 'refused' | 'unseen';
 
 /** What was seen of one kind of request. */
-export interface Sighting {
+export interface Observation {
   readonly operation: OperationName;
   readonly kind: HarmlessKind;
   readonly title: string;
-  readonly app_sign: Sight;
-  readonly sign: Sight;
+  readonly app_sign: Judgment;
+  readonly sign: Judgment;
   /** The last answer. */
   readonly reply: HarmlessReply;
 }
@@ -41,7 +41,7 @@ export interface Settlement {
   readonly refusals: Refusals;
   /** The candidates that are left, the likeliest first: never none. */
   readonly left: Candidates;
-  readonly sightings: readonly Sighting[];
+  readonly observations: readonly Observation[];
   /** The kind that was answered with a success, after which none was sent but reads. */
   readonly carriedOut: HarmlessKind | null;
   /** Why not all was asked; `null` if all was. */
@@ -95,7 +95,7 @@ class Settling {
   readonly #asker: Asker;
   readonly #client: CallClient;
   readonly #secret: Secret;
-  readonly #sightings: Sighting[] = [];
+  readonly #observations: Observation[] = [];
   /** The candidates that no answer has excluded. */
   #left: Candidates;
   #refusals: Refusals = { app_sign: null, sign: null };
@@ -123,7 +123,7 @@ class Settling {
     return {
       refusals: this.#refusals,
       left: this.#refusals.app_sign === null ? withOneRule(this.#left) : this.#left,
-      sightings: this.#sightings,
+      observations: this.#observations,
       carriedOut: this.#carriedOut,
       stopped,
       requests: this.#asker.sent - before,
@@ -176,7 +176,7 @@ class Settling {
         return true;
       }
     }
-    this.#see(kind, { app_sign: 'unseen', sign: 'unseen' }, control.reply);
+    this.#observe(kind, { app_sign: 'unseen', sign: 'unseen' }, control.reply);
     return false;
   }
 
@@ -203,14 +203,14 @@ class Settling {
     this.#keep('sign', sign);
     if (this.#carriedOut !== null) {
       this.#refusals = { app_sign: null, sign: control };
-      this.#see(kind, { app_sign: 'unseen', sign: 'accepted' }, reply);
+      this.#observe(kind, { app_sign: 'unseen', sign: 'accepted' }, reply);
       return;
     }
     const answer = await this.#ask(kind, withWrongAppSign(pair));
     if (!this.#asker.isAlike(answer, reply)) {
       this.#refusals = { app_sign: answer, sign: control };
       this.#keep('app_sign', app_sign);
-      this.#see(kind, { app_sign: 'accepted', sign: 'accepted' }, reply);
+      this.#observe(kind, { app_sign: 'accepted', sign: 'accepted' }, reply);
       return;
     }
     // The answer to both may be the refusal of app_sign, by a platform that judges sign first.
@@ -220,11 +220,11 @@ class Settling {
       if (this.#asker.isAlike(better, reply)) continue;
       this.#refusals = { app_sign: reply, sign: control };
       this.#keep('app_sign', otherApp.app_sign);
-      this.#see(kind, { app_sign: 'accepted', sign: 'accepted' }, better);
+      this.#observe(kind, { app_sign: 'accepted', sign: 'accepted' }, better);
       return;
     }
     this.#refusals = { app_sign: null, sign: control };
-    this.#see(kind, { app_sign: 'unseen', sign: 'accepted' }, reply);
+    this.#observe(kind, { app_sign: 'unseen', sign: 'accepted' }, reply);
   }
 
   /**
@@ -247,7 +247,7 @@ class Settling {
       if (this.#carriedOut !== null) return;
       await this.#judge(kind);
     }
-    const isOddSeen = this.#sightings.some(({ kind, sign }) => kind === 'odd' && sign !== 'unseen');
+    const isOddSeen = this.#observations.some(({ kind, sign }) => kind === 'odd' && sign !== 'unseen');
     if (isOddSeen) return;
     // How values of the form are encoded, and how those of the query are.
     for (const kind of ['byOddKey', 'atOddRandom'] as const) {
@@ -268,7 +268,7 @@ class Settling {
     const refusedControl = this.#refusedBy(control);
     const isRefused = refusedControl !== null && (refusedControl !== 'app_sign' || hasSeveralApps);
     if (control.isCarriedOut || !isRefused) {
-      this.#see(kind, { app_sign: 'unseen', sign: 'unseen' }, control);
+      this.#observe(kind, { app_sign: 'unseen', sign: 'unseen' }, control);
       return false;
     }
     const refused = new Set<SameSignature>();
@@ -276,7 +276,7 @@ class Settling {
     for (const pair of pairs) {
       if (refused.has(pair.app_sign) || refused.has(pair.sign)) continue;
       if (this.#asker.unreserved < 1) {
-        this.#see(kind, { app_sign: 'unseen', sign: 'unseen' }, reply);
+        this.#observe(kind, { app_sign: 'unseen', sign: 'unseen' }, reply);
         return false;
       }
       reply = await this.#ask(kind, signersOf(pair));
@@ -284,7 +284,7 @@ class Settling {
       if (reply.isCarriedOut || refusedPart === null) {
         this.#keep('app_sign', pair.app_sign);
         this.#keep('sign', pair.sign);
-        this.#see(kind, { app_sign: this.#sightOfApp, sign: 'accepted' }, reply);
+        this.#observe(kind, { app_sign: this.#judgmentOfApp, sign: 'accepted' }, reply);
         return true;
       }
       // One of several pairs was refused, and neither of its signatures alone.
@@ -292,12 +292,12 @@ class Settling {
       refused.add(refusedPart === 'app_sign' ? pair.app_sign : pair.sign);
     }
     if (this.#refusedBy(reply) === 'app_sign') {
-      this.#see(kind, { app_sign: 'refused', sign: 'unseen' }, reply);
-    } else this.#see(kind, { app_sign: this.#sightOfApp, sign: 'refused' }, reply);
+      this.#observe(kind, { app_sign: 'refused', sign: 'unseen' }, reply);
+    } else this.#observe(kind, { app_sign: this.#judgmentOfApp, sign: 'refused' }, reply);
     return true;
   }
 
-  get #sightOfApp(): Sight {
+  get #judgmentOfApp(): Judgment {
     return this.#refusals.app_sign === null ? 'unseen' : 'accepted';
   }
 
@@ -337,14 +337,14 @@ class Settling {
     this.#left = { ...this.#left, [name]: all };
   }
 
-  #see(
+  #observe(
     kind: HarmlessKind,
-    sights: Readonly<Record<SignatureName, Sight>>,
+    judgments: Readonly<Record<SignatureName, Judgment>>,
     reply: HarmlessReply,
   ): void {
     const { title, request } = harmlessRequests[kind]();
     const { operation } = request.endpoint;
-    this.#sightings.push({ operation, kind, title, ...sights, reply });
+    this.#observations.push({ operation, kind, title, ...judgments, reply });
   }
 
   /** Number of signatures that the candidates for `sign` give a kind of request. */

@@ -37,11 +37,11 @@ export interface Verification {
  * Verifies a signature, and names the usual mistake that explains a wrong one. One candidate at a
  * time, so that a caller can do other work, or stop, between them.
  */
-export function* verification(wrong: ReceivedSignature): Generator<void, Verification> {
-  const { signer, request, secret, received } = wrong;
+export function* verification(signature: ReceivedSignature): Generator<void, Verification> {
+  const { signer, request, secret, received } = signature;
   const explanation = signer.explain(request, secret);
   if (explanation.digest === received) return { right: true, received, explanation, findings: [] };
-  const findings = yield* mistakeSearch(wrong);
+  const findings = yield* mistakeSearch(signature);
   return { right: false, received, explanation, findings };
 }
 
@@ -58,21 +58,21 @@ const maxCharacters = 60_000_000;
  * The usual mistakes that explain the received signature, the likeliest first: one in writing the
  * right digest, else single ones, else two of different kinds together. Empty where none does.
  */
-function* mistakeSearch(wrong: ReceivedSignature): Generator<void, readonly Finding[]> {
-  const { url, query = '', params, body } = wrong.request;
-  const { message } = wrong.signer.explain(wrong.request, wrong.secret);
+function* mistakeSearch(signature: ReceivedSignature): Generator<void, readonly Finding[]> {
+  const { url, query = '', params, body } = signature.request;
+  const { message } = signature.signer.explain(signature.request, signature.secret);
   const size = message.length + url.length + query.length + (body?.length ?? 0);
   // A parameter takes about as long as 120 characters.
   const most = Math.min(maxTried, maxCharacters / (size + 120 * params.length + 200));
-  const written = explain(wrong, []);
+  const written = explain(signature, []);
   if (written !== null) return [written];
   let tried = 0;
   const findings = new Map<string, Finding>();
   for (const candidatesOf of [singlesOf, pairsOf]) {
-    for (const suspects of candidatesOf(wrong)) {
+    for (const suspects of candidatesOf(signature)) {
       tried += 1;
       if (tried > most || findings.size === maxFindings) break;
-      const finding = explain(wrong, suspects);
+      const finding = explain(signature, suspects);
       const words = finding && sentencesOf(finding, 'says');
       if (finding !== null && words !== null && !findings.has(words)) findings.set(words, finding);
       yield;
@@ -88,13 +88,13 @@ function* mistakeSearch(wrong: ReceivedSignature): Generator<void, readonly Find
  * pairs takes many times as long.
  */
 export function likeliestMistake(
-  wrong: ReceivedSignature,
+  signature: ReceivedSignature,
   shown: ReceivedSignature,
 ): { readonly finding: Finding; readonly inputs: SignatureInputs | null } | null {
-  const written = explain(wrong, []);
+  const written = explain(signature, []);
   if (written !== null) return { finding: written, inputs: shown };
-  for (const [suspect] of singlesOf(wrong)) {
-    const finding = explain(wrong, [suspect]);
+  for (const [suspect] of singlesOf(signature)) {
+    const finding = explain(signature, [suspect]);
     if (finding !== null) return { finding, inputs: sameMistake(shown, suspect) };
   }
   return null;
@@ -112,20 +112,20 @@ export function messageMistakes(
   signed: Omit<ReceivedSignature, 'received'>,
   message: string,
 ): Mistake[] {
-  const wrong = { ...signed, received: '' };
-  const suspects = [...singlesOf(wrong)].map(([suspect]) => suspect);
+  const signature = { ...signed, received: '' };
+  const suspects = [...singlesOf(signature)].map(([suspect]) => suspect);
   return suspects.filter(({ change }) => {
-    const { signer, request, secret } = { ...wrong, ...change };
+    const { signer, request, secret } = { ...signature, ...change };
     return unlessRefused(() => signer.explain(request, secret).message) === message;
   });
 }
 
-function suspectsOf(wrong: ReceivedSignature): Iterable<Suspect>[] {
-  return [secretSuspects(wrong), requestSuspects(wrong), recipeSuspects(wrong)];
+function suspectsOf(signature: ReceivedSignature): Iterable<Suspect>[] {
+  return [secretSuspects(signature), requestSuspects(signature), recipeSuspects(signature)];
 }
 
-function* singlesOf(wrong: ReceivedSignature): Generator<[Suspect]> {
-  for (const suspects of suspectsOf(wrong)) for (const suspect of suspects) yield [suspect];
+function* singlesOf(signature: ReceivedSignature): Generator<[Suspect]> {
+  for (const suspects of suspectsOf(signature)) for (const suspect of suspects) yield [suspect];
 }
 
 /**
@@ -135,13 +135,13 @@ function* singlesOf(wrong: ReceivedSignature): Generator<[Suspect]> {
 const maxPaired = 300;
 const maxAlike = 100;
 
-function* pairsOf(wrong: ReceivedSignature): Generator<Suspect[]> {
-  const ofRequest = [...requestSuspects(wrong)].slice(0, maxPaired);
-  const ofRecipe = recipeSuspects(wrong).slice(0, maxPaired);
-  yield* combinations(secretSuspects(wrong), [...ofRequest, ...ofRecipe]);
+function* pairsOf(signature: ReceivedSignature): Generator<Suspect[]> {
+  const ofRequest = [...requestSuspects(signature)].slice(0, maxPaired);
+  const ofRecipe = recipeSuspects(signature).slice(0, maxPaired);
+  yield* combinations(secretSuspects(signature), [...ofRequest, ...ofRecipe]);
   // The second is made in the request that the first left.
   for (const first of ofRequest.slice(0, maxAlike)) {
-    const left = { ...wrong, ...first.change };
+    const left = { ...signature, ...first.change };
     for (const second of [...requestSuspects(left)].slice(0, maxAlike)) yield [first, second];
   }
   yield* combinations(ofRequest, ofRecipe);
@@ -158,14 +158,14 @@ function* combinations(
  * The mistakes, with that of the digest's format where there is one; null where they do not explain
  * the signature.
  */
-function explain(wrong: ReceivedSignature, suspects: readonly Suspect[]): Finding | null {
+function explain(signature: ReceivedSignature, suspects: readonly Suspect[]): Finding | null {
   const changes = suspects.map(({ change }) => change);
-  const { signer, request, secret }: SignatureInputs = Object.assign({}, wrong, ...changes);
+  const { signer, request, secret }: SignatureInputs = Object.assign({}, signature, ...changes);
   const digest = unlessRefused(() => signer.sign(request, secret).digest);
   if (digest === null) return null;
   const mistakes = suspects.map(({ change: _, ...mistake }) => mistake);
-  if (digest === wrong.received) return mistakes;
-  const written = writtenMistakes.find(({ fits }) => fits(digest, wrong.received));
+  if (digest === signature.received) return mistakes;
+  const written = writtenMistakes.find(({ fits }) => fits(digest, signature.received));
   if (written === undefined) return null;
   const { id, says, advice } = written;
   return [...mistakes, { id, says, advice }];
