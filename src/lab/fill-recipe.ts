@@ -4,9 +4,9 @@ import { outputs } from '../core/signing/digest-algorithms.js';
 import { parseDigest } from '../core/signing/digest-steps.js';
 import { type Recipe, RecipeError, unlessRefused } from '../core/signing/recipe.js';
 import { parseRecipe } from '../core/signing/recipe-json.js';
-import { byBits, type Choice, type Weighted } from './candidates/weighted.js';
+import { byBits, type Choice, type Rated } from './rule-parts/rarity.js';
 import type { FindOptions, FoundRules } from './find-rules.js';
-import { groupRecipes, type WeightedRecipe } from './groups.js';
+import { groupRecipes, type RatedRecipe } from './groups.js';
 import { choicesAt } from './recipe-choices.js';
 import type { SignedSample } from './sample.js';
 import { SignatureReader } from './search.js';
@@ -29,7 +29,7 @@ interface HoleChoice extends Choice<unknown> {
 }
 
 /** A choice for each `"?"`, the last one first. */
-interface Picks extends Weighted {
+interface Picks extends Rated {
   readonly path: Path;
   readonly choice: HoleChoice;
   readonly before: Picks | null;
@@ -62,7 +62,7 @@ export async function fillRecipe(
   const [first, ...others] = samples;
   if (first === undefined) return { groups: [], tried: 0, isDivided: false };
   const reader = new SignatureReader(first.signature);
-  const fits: WeightedRecipe[] = [];
+  const fits: RatedRecipe[] = [];
   let tried = 0;
   let mostBits = Number.POSITIVE_INFINITY;
   // Whether the first sample has rules.

@@ -1,7 +1,7 @@
 import type { SignatureName } from '../core/signing/app-signatures.js';
 import { compileRecipe } from '../core/signing/compile-recipe.js';
 import { type Recipe, unlessRefused } from '../core/signing/recipe.js';
-import type { Weighted } from './candidates/weighted.js';
+import type { Rated } from './rule-parts/rarity.js';
 import { type LaterKind, type LaterRequest, laterRequests } from './later-requests.js';
 import { RequestTexts } from './request-texts.js';
 import { RequestSignatures, type Rule, recipeOf } from './rules.js';
@@ -20,12 +20,12 @@ export interface RuleGroup {
 }
 
 /** A recipe, and how usual it is. */
-export interface WeightedRecipe extends Weighted {
+export interface RatedRecipe extends Rated {
   readonly recipe: Recipe;
 }
 
 /** A rule with its signatures of the later requests; `null` where it cannot sign one. */
-interface SigningRule extends Weighted {
+interface SigningRule extends Rated {
   readonly recipe: () => Recipe;
   readonly signatures: readonly (string | null)[];
 }
@@ -51,7 +51,7 @@ export function groupRules(
 /** Groups recipes that are sorted by their bits; the likeliest group first. */
 export function groupRecipes(
   signature: SignatureName,
-  sorted: readonly WeightedRecipe[],
+  sorted: readonly RatedRecipe[],
   { request, secret }: SignedSample,
 ): RuleGroup[] {
   const later = laterRequests(signature, request);

@@ -2,8 +2,8 @@ import type { SignatureName } from '../core/signing/app-signatures.js';
 import { outputs } from '../core/signing/digest-algorithms.js';
 import { keyDecodings, nameCases, orders } from '../core/signing/recipe.js';
 import type { SignableRequest } from '../core/signing/request.js';
-import { chainsFor, keysFor } from './candidates/chains.js';
-import { layoutsFor, partJoiners, partTokens, secretForms } from './candidates/layouts.js';
+import { chainsFor, keysFor } from './rule-parts/chains.js';
+import { layoutsFor, partJoiners, partTokens, secretForms } from './rule-parts/layouts.js';
 import {
   arrangementsFor,
   empties,
@@ -12,8 +12,8 @@ import {
   sources,
   usualOrders,
   writings,
-} from './candidates/parameters.js';
-import { byBits, type Choice, choices } from './candidates/weighted.js';
+} from './rule-parts/parameters.js';
+import { byBits, type Choice, choices } from './rule-parts/rarity.js';
 
 /**
  * What a document may leave open at a path of a recipe, the most usual first; `null` for a path

@@ -6,7 +6,7 @@ import type { SignableRequest } from '../core/signing/request.js';
 import type { Secret } from '../core/signing/secret.js';
 import { modifiers } from '../core/signing/template.js';
 import { memoize } from '../core/support/memoize.js';
-import type { Arrangement, Encoding, Writing } from './candidates/parameters.js';
+import type { Arrangement, Encoding, Writing } from './rule-parts/parameters.js';
 
 /** A name and a value as they are written. */
 export type WrittenPair = readonly [name: string, value: string];

@@ -1,9 +1,9 @@
 import { completeRecipe, type Recipe } from '../core/signing/recipe.js';
 import { memoize } from '../core/support/memoize.js';
-import type { Chain } from './candidates/chains.js';
-import type { Layout } from './candidates/layouts.js';
-import type { Arrangement, Encoding, Writing } from './candidates/parameters.js';
-import { byBits, type Weighted } from './candidates/weighted.js';
+import type { Chain } from './rule-parts/chains.js';
+import type { Layout } from './rule-parts/layouts.js';
+import type { Arrangement, Encoding, Writing } from './rule-parts/parameters.js';
+import { byBits, type Rated } from './rule-parts/rarity.js';
 import { blockText, changed, type RequestTexts } from './request-texts.js';
 import {
   type Hit,
@@ -16,7 +16,7 @@ import {
 import { chainDigest, type SearchSpace } from './search-space.js';
 
 /** How the parameters are chosen, sorted and written. */
-export interface BlockRule extends Weighted {
+export interface BlockRule extends Rated {
   readonly arrangement: Arrangement;
   readonly encoding: Encoding;
   readonly writing: Writing;
@@ -27,7 +27,7 @@ export interface BlockRule extends Weighted {
 }
 
 /** A rule, as the candidates that it consists of. */
-export interface Rule extends Weighted {
+export interface Rule extends Rated {
   readonly block: BlockRule;
   readonly layout: Layout;
   readonly chain: Chain;

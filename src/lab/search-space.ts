@@ -3,14 +3,14 @@ import type { SignatureName } from '../core/signing/app-signatures.js';
 import type { Algorithm } from '../core/signing/digest-algorithms.js';
 import { compileSteps, computeDigest, decodeKey, type Step } from '../core/signing/digest-steps.js';
 import { unlessRefused } from '../core/signing/recipe.js';
-import { type Chain, chainsFor } from './candidates/chains.js';
+import { type Chain, chainsFor } from './rule-parts/chains.js';
 import {
   blockChanges,
   type Layout,
   layoutsFor,
   messageChanges,
   namedLayoutsFor,
-} from './candidates/layouts.js';
+} from './rule-parts/layouts.js';
 import {
   type Arrangement,
   arrangementsFor,
@@ -18,26 +18,26 @@ import {
   encodings,
   type Writing,
   writings,
-} from './candidates/parameters.js';
-import { byBits, type Choice, type Weighted } from './candidates/weighted.js';
+} from './rule-parts/parameters.js';
+import { byBits, type Choice, type Rated } from './rule-parts/rarity.js';
 import { blockText, changed, type RequestTexts, type WrittenPair } from './request-texts.js';
 
 /** Arrangements that choose the same parameters of this request in the same order. */
-export interface ChosenParams extends Weighted {
+export interface ChosenParams extends Rated {
   readonly arrangements: readonly Arrangement[];
   readonly hasSecret: boolean;
   readonly isList: boolean;
 }
 
 /** Parameters that several encodings write alike. */
-export interface EncodedParams extends Weighted {
+export interface EncodedParams extends Rated {
   readonly chosen: ChosenParams;
   readonly encodings: readonly Encoding[];
   readonly pairs: readonly WrittenPair[];
 }
 
 /** Parameters as they are written. */
-export interface Block extends Weighted {
+export interface Block extends Rated {
   readonly text: string;
   readonly params: EncodedParams;
   /** A modifier of `$params`; empty for none. */
@@ -45,7 +45,7 @@ export interface Block extends Weighted {
 }
 
 /** Blocks with the same text. */
-export interface BlockText extends Weighted {
+export interface BlockText extends Rated {
   readonly text: string;
   readonly blocks: readonly Block[];
   /** Whether every, or no, block has the secret: with and without it their texts differ. */
@@ -53,7 +53,7 @@ export interface BlockText extends Weighted {
 }
 
 /** Layouts with the same texts around the parameters. */
-export interface PlacedLayout extends Weighted {
+export interface PlacedLayout extends Rated {
   readonly before: string;
   readonly after: string;
   readonly layouts: readonly Layout[];
@@ -74,7 +74,7 @@ export interface WrittenBlocks {
 }
 
 /** Chains with the same steps and key. */
-export interface CompiledChain extends Weighted {
+export interface CompiledChain extends Rated {
   readonly chains: readonly Chain[];
   readonly last: Algorithm;
   readonly hasSecret: boolean;

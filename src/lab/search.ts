@@ -5,7 +5,7 @@ import {
   outputs,
   writtenLength,
 } from '../core/signing/digest-algorithms.js';
-import { countWithin, type Weighted } from './candidates/weighted.js';
+import { countWithin, type Rated } from './rule-parts/rarity.js';
 import type {
   BlockText,
   CompiledChain,
@@ -15,7 +15,7 @@ import type {
 } from './search-space.js';
 
 /** How a signature is written. */
-export interface WrittenDigest extends Weighted {
+export interface WrittenDigest extends Rated {
   readonly output: Output;
   /** The part of the digest that is sent; null for all of it. */
   readonly slice: readonly [from: number, to: number] | null;

@@ -14,7 +14,7 @@ import {
 } from '../../core/signing/recipe.js';
 import type { SignableRequest } from '../../core/signing/request.js';
 import type { Secret } from '../../core/signing/secret.js';
-import { byBits, type Choice, choices, type Weighted } from '../candidates/weighted.js';
+import { byBits, type Choice, choices, type Rated } from '../rule-parts/rarity.js';
 import { contractNames } from '../parameter-names.js';
 import type { Candidate } from './candidates.js';
 
@@ -217,7 +217,7 @@ const bitsOfPairKey = 2.2;
 const bitsOfBareSecret = { behind: 1.3, before: 3 } as const;
 
 /** A rule before it is compiled. */
-interface WeightedRule extends Weighted {
+interface RatedRule extends Rated {
   readonly json: RecipeJson;
 }
 
@@ -238,7 +238,7 @@ export function* usualRules(
   secret: Secret,
 ): Generator<Candidate> {
   const seen = new Set<string>();
-  const candidateOf = ({ json, bits }: WeightedRule): Candidate | null => {
+  const candidateOf = ({ json, bits }: RatedRule): Candidate | null => {
     const recipe = completeRecipe(json);
     const signer = compileRecipe(recipe);
     const digest = unlessRefused(() => signer.sign(request, secret).digest);
@@ -281,7 +281,7 @@ function* paramsRules(
 function* rulesOverAll(
   ofAppSign: readonly Choice<readonly string[]>[],
   most: number,
-): Generator<WeightedRule> {
+): Generator<RatedRule> {
   for (const { value: params, bits: paramsBits } of paramsRules(ofAppSign, most))
     for (const secretPlace of secretPlaces) {
       if (secretPlace.value.isPair && params.pairSep !== '&') continue;
@@ -327,7 +327,7 @@ function asHmac([digest = '', ...others]: readonly string[]): string[] {
 }
 
 /** Rules over all parameters, and over short lists of them, up to so many bits. */
-function* rulesOfAppSign(most: number): Generator<WeightedRule> {
+function* rulesOfAppSign(most: number): Generator<RatedRule> {
   for (const { json, bits } of rulesOverAll([{ value: [], bits: 0 }], most - bitsOfAll))
     yield { json, bits: bits + bitsOfAll };
   for (const list of lists)
@@ -345,7 +345,7 @@ function* rulesOverValues(
   digest: Digest,
   bits: number,
   most: number,
-): Generator<WeightedRule> {
+): Generator<RatedRule> {
   for (const listPlace of listPlaces)
     for (const joiner of listJoiners) {
       const ruleBits = bits + listPlace.bits + joiner.bits;
@@ -359,7 +359,7 @@ function* rulesOverPairs(
   names: readonly string[],
   digest: Digest,
   bits: number,
-): Generator<WeightedRule> {
+): Generator<RatedRule> {
   const pairsOfList = names.map((name) => `${name}=$param:${name}`);
   const text = pairsOfList.flatMap((pair, index) => (index === 0 ? [pair] : ['&', pair]));
   yield {

@@ -3,13 +3,13 @@ import type { TextEncoding } from '../../core/signing/encodings.js';
 import type { ParamsRule, ParamsSource } from '../../core/signing/recipe.js';
 import { memoize } from '../../core/support/memoize.js';
 import { commonNames, contractNames } from '../parameter-names.js';
-import { byBits, type Choice, choices, type Weighted } from './weighted.js';
+import { byBits, type Choice, choices, type Rated } from './rarity.js';
 
 /**
  * Which parameters are signed and in which order: by place and role, never by the names that a
  * sample happens to have.
  */
-export interface Arrangement extends Weighted {
+export interface Arrangement extends Rated {
   readonly rule: Pick<
     Partial<ParamsRule>,
     'from' | 'exclude' | 'include' | 'empty' | 'nameCase' | 'order' | 'add'
@@ -21,12 +21,12 @@ export interface Arrangement extends Weighted {
 }
 
 /** How names and values are joined. */
-export interface Writing extends Weighted {
+export interface Writing extends Rated {
   readonly rule: Pick<ParamsRule, 'names' | 'kvSep' | 'pairSep'>;
 }
 
 /** How names and values are encoded. */
-export interface Encoding extends Weighted {
+export interface Encoding extends Rated {
   readonly rule: Pick<ParamsRule, 'encode'>;
 }
 
@@ -86,7 +86,7 @@ export const secretNames = choices<string>(
 );
 
 /** The secret as one of the parameters. */
-interface AddedSecret extends Weighted {
+interface AddedSecret extends Rated {
   readonly name: string;
   readonly form: string;
 }
@@ -103,7 +103,7 @@ const addedSecrets: readonly AddedSecret[] = byBits(
   ),
 );
 
-interface Roles extends Weighted {
+interface Roles extends Rated {
   readonly rule: Pick<Partial<ParamsRule>, 'exclude' | 'include'>;
 }
 

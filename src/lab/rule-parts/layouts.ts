@@ -1,13 +1,13 @@
 import type { SignatureName } from '../../core/signing/app-signatures.js';
 import { memoize } from '../../core/support/memoize.js';
 import { secretNames, type Writing } from './parameters.js';
-import { byBits, type Choice, choices, type Weighted } from './weighted.js';
+import { byBits, type Choice, choices, type Rated } from './rarity.js';
 
 /**
  * The text to sign around the parameters: entries of `message`, `$params` among them. Tokens and
  * literals alternate as they come; each is an entry of its own.
  */
-export interface Layout extends Weighted {
+export interface Layout extends Rated {
   readonly before: readonly string[];
   readonly after: readonly string[];
   readonly hasSecret: boolean;
@@ -53,7 +53,7 @@ export const partJoiners = choices<string>(
 );
 
 /** Other parts of the request, in front of the parameters and behind them. */
-interface Parts extends Weighted {
+interface Parts extends Rated {
   readonly front: readonly string[];
   readonly back: readonly string[];
 }
@@ -138,7 +138,7 @@ function distinctTokens(all: readonly Parts[]): Choice<string>[] {
 /**
  * How the parts are written: their tokens and literals in front of the parameters and behind them.
  */
-interface Surroundings extends Weighted {
+interface Surroundings extends Rated {
   readonly front: readonly string[];
   readonly back: readonly string[];
   /** The text between the parts. */
@@ -227,7 +227,7 @@ function* placedSecrets({ front, back, joiner, bits }: Surroundings): Generator<
 }
 
 /** How a pair is written that names the secret. */
-interface PairStyle extends Weighted {
+interface PairStyle extends Rated {
   readonly kvSep: string;
   readonly pairSep: string;
 }

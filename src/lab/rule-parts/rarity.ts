@@ -2,12 +2,12 @@
  * How usual something is: one rule in 2^bits has it. The bits of the parts of a rule add up, as if
  * these were independent.
  */
-export interface Weighted {
+export interface Rated {
   readonly bits: number;
 }
 
 /** A value, and how usual it is. */
-export interface Choice<T> extends Weighted {
+export interface Choice<T> extends Rated {
   readonly value: T;
 }
 
@@ -19,12 +19,12 @@ export function choices<T>(
 }
 
 /** The most usual first; equal ones stay in their order. */
-export function byBits<T extends Weighted>(things: Iterable<T>): T[] {
+export function byBits<T extends Rated>(things: Iterable<T>): T[] {
   return [...things].sort((a, b) => a.bits - b.bits);
 }
 
 /** The number of things with at most these bits, in a list that is sorted by them. */
-export function countWithin(sorted: readonly Weighted[], bits: number): number {
+export function countWithin(sorted: readonly Rated[], bits: number): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {

@@ -1,9 +1,9 @@
 import type { SignatureName } from '../../core/signing/app-signatures.js';
 import type { Algorithm } from '../../core/signing/digest-algorithms.js';
-import { byBits, type Choice, choices, type Weighted } from './weighted.js';
+import { byBits, type Choice, choices, type Rated } from './rarity.js';
 
 /** The way from the text to the last digest. */
-export interface Chain extends Weighted {
+export interface Chain extends Rated {
   readonly steps: readonly string[];
   /** The tokens of the key, where a step takes one. */
   readonly key: readonly string[] | null;
@@ -13,7 +13,7 @@ export interface Chain extends Weighted {
   readonly hasSecret: boolean;
 }
 
-interface Key extends Weighted {
+interface Key extends Rated {
   readonly tokens: readonly string[];
   /** How its text becomes bytes. @default 'utf8' */
   readonly decode?: Chain['decode'];
