@@ -26,7 +26,7 @@ export interface BlockRule extends Rated {
   readonly messageChange: string;
 }
 
-/** A rule, as the candidates that it consists of. */
+/** A rule, as the parts that it consists of. */
 export interface Rule extends Rated {
   readonly block: BlockRule;
   readonly layout: Layout;

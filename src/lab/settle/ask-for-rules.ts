@@ -34,7 +34,7 @@ export interface AskedRules {
 
 /** The moments of the reads that candidates are compared by. */
 const moment = { random: 'q7w3e9r1t5y2', timestamp: 1_700_000_000 };
-const twinMoment = { random: '1700000000', timestamp: 1_700_000_000 };
+const timestampAsRandom = { ...moment, random: String(moment.timestamp) };
 const someAppSign = '5eb63bbbe01eeed093cb22bb8f5acdc3';
 
 /**
@@ -51,10 +51,12 @@ export async function askForRules(
   reach?: Reach,
 ): Promise<AskedRules> {
   const { options, baseUrl } = client;
-  const readAt = (time: typeof moment) =>
-    signableRequest(sortedRead().request, baseUrl, options, time);
-  const candidatesFor: CandidateList = (name, knownRule, isTwin) =>
-    usualCandidates(name, knownRule, readAt(isTwin ? twinMoment : moment), secret);
+  const readWith = (usesTimestampAsRandom: boolean) => {
+    const time = usesTimestampAsRandom ? timestampAsRandom : moment;
+    return signableRequest(sortedRead().request, baseUrl, options, time);
+  };
+  const candidatesFor: CandidateList = (name, knownRule, usesTimestampAsRandom) =>
+    usualCandidates(name, knownRule, readWith(usesTimestampAsRandom), secret);
   asker.reserved = maxSettling;
   const search = await searchByAsking(asker, { ...start, candidates: candidatesFor });
   asker.reserved = 0;
@@ -73,7 +75,7 @@ export async function askForRules(
   }
   const signers = { app_sign: app_sign.signer, sign: sign.signer };
   // Of rules that coincided, one was found: the others have to fit the read, too.
-  const fits = await fitsOf(readAt(search.isTwin ? twinMoment : moment), signers, secret);
+  const fits = await fitsOf(readWith(search.usesTimestampAsRandom), signers, secret);
   const candidates = {
     app_sign: fits.app_sign.length > 0 ? fits.app_sign : [app_sign],
     sign: fits.sign.length > 0 ? fits.sign : [sign],

@@ -8,14 +8,13 @@ import { sortedRead } from './harmless-requests.js';
 
 /**
  * The candidates of a signature, the likeliest first: all of them give the read of the search
- * another signature. `knownRule` is that of the other signature, once it is found. `isTwin`:
- * `random` of the read is its timestamp, so that rules coincide which differ only in which of the
- * two they take.
+ * another signature. `knownRule` is that of the other signature, once it is found.
+ * `usesTimestampAsRandom`: rules coincide that differ only in which of the two they take.
  */
 export type CandidateList = (
   name: SignatureName,
   knownRule: Candidate | null,
-  isTwin: boolean,
+  usesTimestampAsRandom: boolean,
 ) => Iterable<Candidate>;
 
 /** A candidate of each signature. */
@@ -36,7 +35,7 @@ export interface Search {
   readonly app_sign: Candidate | null;
   readonly sign: Candidate | null;
   /** Whether `random` of the reads was their timestamp. */
-  readonly isTwin: boolean;
+  readonly usesTimestampAsRandom: boolean;
   /** The answer to the read when no other signature was known to be right. */
   readonly last: HarmlessReply | null;
   /**
@@ -94,7 +93,7 @@ class SearchByAsking {
    * Whether `random` is the timestamp: not where the platform refuses a repeated one before it
    * judges signatures.
    */
-  #isTwin = false;
+  #usesTimestampAsRandom = false;
   #asked = 0;
 
   constructor(asker: Asker, start: SearchStart) {
@@ -117,7 +116,7 @@ class SearchByAsking {
       judging: this.#judging,
       app_sign,
       sign,
-      isTwin: this.#isTwin,
+      usesTimestampAsRandom: this.#usesTimestampAsRandom,
       last: this.#refusal,
       refused: this.#refused,
       ended: app_sign !== null && sign !== null ? null : ended,
@@ -136,14 +135,14 @@ class SearchByAsking {
     this.#asker.compareTexts(first, second);
     this.#refusal = first;
     const now = Date.now();
-    const repeated = { random: () => twinOf(now), now: () => now };
+    const repeated = { random: () => timestampText(now), now: () => now };
     for (let times = 0; times < 2; times += 1) {
       const reply = await this.#asker.ask(
         sortedRead(),
         { app_sign: randomSigner, sign: randomSigner },
         repeated,
       );
-      this.#isTwin = this.#isRefusal(reply);
+      this.#usesTimestampAsRandom = this.#isRefusal(reply);
     }
   }
 
@@ -151,8 +150,8 @@ class SearchByAsking {
   async #searchFirst(): Promise<void> {
     const { profileRules, candidates, skip } = this.#start;
     if (await this.#tryPair(profileRules)) return;
-    const apps = candidates('app_sign', null, this.#isTwin)[Symbol.iterator]();
-    const signs = candidates('sign', null, this.#isTwin)[Symbol.iterator]();
+    const apps = candidates('app_sign', null, this.#usesTimestampAsRandom)[Symbol.iterator]();
+    const signs = candidates('sign', null, this.#usesTimestampAsRandom)[Symbol.iterator]();
     const simplest: CandidatePair[] = [];
     for (let index = 0; ; index += 1) {
       const app_sign = apps.next().value as Candidate | undefined;
@@ -220,7 +219,7 @@ class SearchByAsking {
     const skipped = Object.values(profileRules).includes(knownRule) ? skip : 0;
     this.#countRefused(0);
     let index = 0;
-    for (const candidate of candidates(name, knownRule, this.#isTwin)) {
+    for (const candidate of candidates(name, knownRule, this.#usesTimestampAsRandom)) {
       index += 1;
       if (index <= skipped) continue;
       const { signer } = candidate;
@@ -270,11 +269,11 @@ class SearchByAsking {
   }
 
   #ask(signers: Signers): Promise<HarmlessReply> {
-    if (!this.#isTwin) return this.#asker.ask(sortedRead(), signers);
+    if (!this.#usesTimestampAsRandom) return this.#asker.ask(sortedRead(), signers);
     // A request that is accepted is not to have the `random` of another one.
     this.#asked += 1;
     const now = Date.now() - (this.#asked % differentSeconds) * 1000;
-    return this.#asker.ask(sortedRead(), signers, { random: () => twinOf(now), now: () => now });
+    return this.#asker.ask(sortedRead(), signers, { random: () => timestampText(now), now: () => now });
   }
 }
 
@@ -282,6 +281,6 @@ class SearchByAsking {
 const differentSeconds = 5;
 
 /** The timestamp (§5.4) of a time in milliseconds. */
-function twinOf(now: number): string {
+function timestampText(now: number): string {
   return String(Math.floor(now / 1000));
 }
