@@ -91,7 +91,7 @@ function momentOf(index: number): Readonly<Record<string, string>> {
 
 /**
  * A request of the contract (§4) as userinfo sends it, for the app and the deployment of another
- * one: the parameters in the order of the table, an unknown one behind those of the query. `sign`
+ * one: the parameters in the order of the table, an unknown one after those of the query. `sign`
  * is not among them.
  */
 export function contractRequest(

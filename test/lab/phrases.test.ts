@@ -35,7 +35,7 @@ const params = 'Zb=7&a=1&a=3&b=2: c&e=&sign_type=MD5&x_a=0&x_debug=1';
 /** The signatures that people mean by the phrases of docs/signing.md, worked out by hand. */
 const meant: Readonly<Record<string, string>> = {
   'sorted by name, `k=v` joined by `&`; HMAC-SHA256': hmac(params),
-  '`&key=` and the secret behind it; MD5': hash('md5', `${params}&key=${secret}`),
+  '`&key=` and the secret after it; MD5': hash('md5', `${params}&key=${secret}`),
   'the secret at both ends': hash('md5', secret + params + secret),
   'the secret, sorted among the parameters': hash(
     'md5',
@@ -62,11 +62,11 @@ const meant: Readonly<Record<string, string>> = {
     params.replace('2: c', '2%3A+c'),
   ),
   "values URL-encoded as by Python's `urlencode`": hmac(params.replace('2: c', '2%3A+c')),
-  'the parameters URL-encoded once more, behind the method': hmac(
+  'the parameters URL-encoded once more, after the method': hmac(
     `POST&%2F&${encodeURIComponent(params)}`,
   ),
   'the whole text in lower case': hmac(params.toLowerCase()),
-  'the path, and the body behind the parameters': hmac(`/v1/x${params}${body}`),
+  'the path, and the body after the parameters': hmac(`/v1/x${params}${body}`),
   'values of parameters in a fixed order, a dollar sign between them': hmac('2: c$1'),
   'MD5 in upper case, then the secret, MD5 again': hash(
     'md5',

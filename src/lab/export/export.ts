@@ -209,7 +209,7 @@ export function signedRequest(
 
 function ofOperation(operation: OperationName, query: Pairs, fields: Pairs): SignableRequest {
   const { method, path } = endpointNamed[operation];
-  // The place of the new signature is behind the query.
+  // The place of the new signature is after the query.
   const inQuery: Pairs = [...query, ['app_sign', '']];
   return {
     method,

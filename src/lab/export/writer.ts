@@ -277,7 +277,7 @@ export class Writer {
   }
 
   /**
-   * A text; a long one in several, where the language joins those that stand one behind the other.
+   * A text; a long one in several, where the language joins those that stand one after the other.
    */
   #literal(text: string): SourceCode {
     const { literal, sumBrackets } = this.#language;

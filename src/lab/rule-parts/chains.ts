@@ -109,7 +109,7 @@ export function chainsFor(signature: SignatureName): Chain[] {
   return byBits(chains.filter(({ bits }) => bits <= maxBits));
 }
 
-/** An HMAC with this key, alone or with a digest before or behind it. */
+/** An HMAC with this key, alone or with a digest before or after it. */
 function* keyedChains({ tokens, decode = 'utf8', bits: keyBits }: Key): Generator<Chain> {
   const keyed = { key: tokens, decode };
   for (const { value: algorithm, bits } of hmacs) {

@@ -52,7 +52,7 @@ export const partJoiners = choices<string>(
   [9, '-', '_', ' ', '#', '.', ';', '+', '@'],
 );
 
-/** Other parts of the request, in front of the parameters and behind them. */
+/** Other parts of the request, before the parameters and after them. */
 interface Parts extends Rated {
   readonly front: readonly string[];
   readonly back: readonly string[];
@@ -136,7 +136,7 @@ function distinctTokens(all: readonly Parts[]): Choice<string>[] {
 }
 
 /**
- * How the parts are written: their tokens and literals in front of the parameters and behind them.
+ * How the parts are written: their tokens and literals before the parameters and after them.
  */
 interface Surroundings extends Rated {
   readonly front: readonly string[];
@@ -187,7 +187,7 @@ const placeBits = {
   atEnd: 1,
   atStart: 1.6,
   atBothEnds: 1.9,
-  behindParams: 3,
+  afterParams: 3,
   beforeParams: 3,
   beforeParamsAndAtEnd: 3.3,
 } as const;
@@ -199,7 +199,7 @@ const namedPlaceBits = { atEnd: 0.8, atStart: 4 } as const;
 const bitsOfSameSeparator = 0.5;
 
 /**
- * Where the secret stands: in front, behind or around, glued to the text or behind a separator; or
+ * Where the secret stands: before, after or around, glued to the text or after a separator; or
  * nowhere.
  */
 function* placedSecrets({ front, back, joiner, bits }: Surroundings): Generator<Layout> {
@@ -216,7 +216,7 @@ function* placedSecrets({ front, back, joiner, bits }: Surroundings): Generator<
       yield layout(atStart, back, true, base + placeBits.atStart);
       yield layout(atStart, atEnd, true, base + placeBits.atBothEnds);
       if (back.length > 0)
-        yield layout(front, [separator, secret, ...back], true, base + placeBits.behindParams);
+        yield layout(front, [separator, secret, ...back], true, base + placeBits.afterParams);
       if (front.length > 0) {
         const beforeParams = [...front, secret, separator];
         yield layout(beforeParams, back, true, base + placeBits.beforeParams);

@@ -226,7 +226,7 @@ function* selectionsFor(signature: SignatureName): Generator<Choice<Arrangement[
         }
 }
 
-/** The secret stands behind the parameters of a fixed order. */
+/** The secret stands after the parameters of a fixed order. */
 function orderWith(order: ParamsRule['order'], secret: AddedSecret | null): ParamsRule['order'] {
   if (typeof order === 'string' || secret === null) return order;
   return [...order, secret.name];

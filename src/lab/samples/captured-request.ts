@@ -77,7 +77,7 @@ export function headerValue(headers: readonly Header[], name: string): string | 
   return headers.findLast(([headerName]) => headerName.toLowerCase() === name)?.[1];
 }
 
-/** The URL with a query behind the one that it has. */
+/** The URL with a query after the one that it has. */
 export function withQuery(url: string, query: string): string {
   if (query === '') return url;
   return `${url}${url.includes('?') ? '&' : '?'}${query}`;

@@ -137,7 +137,7 @@ function readHeader(text: string): Header[] {
   return [];
 }
 
-/** The value of `--url-query`: as it is behind `+`, else it is encoded. */
+/** The value of `--url-query`: as it is after `+`, else it is encoded. */
 function readQuery(value: string): string {
   if (value.startsWith('+')) return value.slice(1);
   return encodeData(value);

@@ -39,14 +39,14 @@ function requestsIn(line: string): CapturedRequest[] {
   const form = addresses.length === 1 ? formIn(plain) : null;
   return addresses.map(({ 0: word, index }) => {
     const before = plain.slice(Math.max(0, index - nearby), index);
-    const behind = plain.slice(index + word.length, index + word.length + nearby);
-    return { ...requestAt(withoutEnd(word), before, behind), body: form };
+    const after = plain.slice(index + word.length, index + word.length + nearby);
+    return { ...requestAt(withoutEnd(word), before, after), body: form };
   });
 }
 
-/** The request of an address, and what a log says before and behind it; without its form. */
-function requestAt(word: string, before: string, behind: string): CapturedRequest {
-  const around = `${before} ${behind}`;
+/** The request of an address, and what a log says before and after it; without its form. */
+function requestAt(word: string, before: string, after: string): CapturedRequest {
+  const around = `${before} ${after}`;
   const target = addressIn(word) ?? `${pathIn(around)}?${queryIn(word)}`;
   const { origin, isSchemeGuessed } = originOfTarget(target, around);
   const url = `${origin}${target}`;

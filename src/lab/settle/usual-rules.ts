@@ -197,7 +197,7 @@ const listPlaces = choices<ListPlace>(
   [4.5, 'both'],
 );
 
-/** Names of the secret behind pairs. */
+/** Names of the secret after pairs. */
 const pairNames = choices<string>(
   [1, 'key'],
   [1.7, 'app_secret'],
@@ -213,8 +213,8 @@ const bitsOfPairs = 2;
 /** How much rarer it is that the secret is the key for a list of pairs, than a pair of them. */
 const bitsOfPairKey = 2.2;
 
-/** The same of the secret without a name, behind or before the pairs. */
-const bitsOfBareSecret = { behind: 1.3, before: 3 } as const;
+/** The same of the secret without a name, after or before the pairs. */
+const bitsOfBareSecret = { after: 1.3, before: 3 } as const;
 
 /** A rule before it is compiled. */
 interface RatedRule extends Rated {
@@ -364,7 +364,7 @@ function* rulesOverPairs(
   const text = pairsOfList.flatMap((pair, index) => (index === 0 ? [pair] : ['&', pair]));
   yield {
     json: { message: [...text, '$secret'], ...digest },
-    bits: bits + bitsOfPairs + bitsOfBareSecret.behind,
+    bits: bits + bitsOfPairs + bitsOfBareSecret.after,
   };
   yield {
     json: { message: ['$secret', ...text], ...digest },

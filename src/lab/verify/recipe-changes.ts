@@ -33,8 +33,8 @@ function escapeDollars(text: string): string {
 }
 
 /**
- * The recipe with a modifier behind each token of its message, and its texts written by it; with a
- * source, behind the tokens of that source alone.
+ * The recipe with a modifier after each token of its message, and its texts written by it; with a
+ * source, after the tokens of that source alone.
  */
 export function withModifier(recipe: Recipe, modifier: string, source?: Source): Recipe {
   const { parts } = parseTemplates(recipe.message, 'message', recipe.join);

@@ -79,12 +79,12 @@ export function writtenOtherwise(recipe: Recipe): SuspectRow[] {
       renderer,
     );
   });
-  const behind = JSON.stringify(params.pairSep);
+  const pairSep = JSON.stringify(params.pairSep);
   return [
     ['with the parameters sorted by name, upper and lower case alike', { signer: byLowerName }],
     ['with the names alone', { signer: namesBy('') }],
     ['with the names alone, and what is between them', { signer: namesBy(params.pairSep) }],
-    [`with ${behind} behind the last pair, too`, { signer: trailing }],
+    [`with ${pairSep} after the last pair, too`, { signer: trailing }],
   ];
 }
 

@@ -153,7 +153,7 @@ function entryVariants(
       entries: entries.with(last, `${entries[last]}\n`),
     },
     {
-      how: `with ${joinWords(join)} the last part and nothing behind it`,
+      how: `with ${joinWords(join)} the last part and nothing after it`,
       entries: [...entries, ''],
     },
     ...otherMarks(entries),

@@ -64,7 +64,7 @@ export const valueMistakes: readonly TextMistake[] = [
   ),
   ...textMistakes('value-space', 'Clean the value before it is signed and sent, or not at all.', [
     ['without the white space around the value of NAME', (text) => text.trim()],
-    ['with a space behind the value of NAME', (text) => `${text} `],
+    ['with a space after the value of NAME', (text) => `${text} `],
     ['with a space before the value of NAME', (text) => ` ${text}`],
     ['without the quotes or invisible characters in NAME', (text) => text.replace(pasted, '')],
     [

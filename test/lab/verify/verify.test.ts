@@ -360,7 +360,7 @@ describe('of a rule that signs the texts of a request', () => {
       'a space and a line break too many',
       { query: 'b=2&a=%2f ', body: 'C=%2F&a=1\n' },
       {},
-      /space behind the value of the query.*line break at the end of the form/,
+      /space after the value of the query.*line break at the end of the form/,
     ],
   ])('signed with %s, the cause is named', (_, request, change, words) => {
     const received = compileRecipe(withRecipe(change)).sign(
@@ -704,7 +704,7 @@ describe('each value that a rule signs, each way to spoil it', () => {
     ['with a space for +', (text) => text.replace('+', ' '), ['v'], /with a space in v/],
     ['as a form', encoders.form, texts, /form-encoded once more/],
     ['with a space before it', (text) => ` ${text}`, texts, /space before/],
-    ['with a space behind it', (text) => `${text} `, texts, /space behind/],
+    ['with a space after it', (text) => `${text} `, texts, /space after/],
     ['decomposed', (text) => text.normalize('NFD'), ['the form'], /normal form/],
     ['composed', (text) => text.normalize('NFC'), ['v'], /normal form/],
     [
