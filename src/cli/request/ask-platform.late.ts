@@ -77,7 +77,7 @@ export function askingQuestion({ environment, base_url }: Settings, maxRequests:
   const { host } = new URL(base_url.value);
   const purpose = 'some with a wrong signature, to see which are accepted?';
   if (environment.value === 'production') {
-    const reads = `up to ${maxRequests} reads of a code that nobody has`;
+    const reads = `up to ${maxRequests} reads of a code that was never issued`;
     return `Send ${reads} to production (${host}), ${purpose}`;
   }
   return `Send up to ${maxRequests} requests that change nothing to ${host}, ${purpose}`;

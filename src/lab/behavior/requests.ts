@@ -1,9 +1,10 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import type { PlainRequest } from '../../client/call/request.js';
 import { defaultScope, endpointNamed, type Parameter } from '../../core/contract/endpoints.js';
 import type { RefusalDetail } from '../../core/contract/errors.js';
 import type { ResultCodeName } from '../../core/contract/result-codes.js';
 import type { Signers } from '../../core/signing/app-signatures.js';
+import { unissuedCode } from '../unissued-code.js';
 import { spoiled } from '../wrong-signers.js';
 
 /** Meaning of a refusal by the platform. */
@@ -78,7 +79,7 @@ export function canImitate(code: string | undefined): code is string {
 
 /** A code that was never issued, of the form of one that was, where that is long enough. */
 export function inventCode(issued: string | undefined): string {
-  if (!canImitate(issued)) return randomUUID().replaceAll('-', '');
+  if (!canImitate(issued)) return unissuedCode();
   const isHex = /^[0-9a-f-]+$/i.test(issued);
   const alphabets = isHex
     ? ['0123456789', 'abcdef', 'ABCDEF']

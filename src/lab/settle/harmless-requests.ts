@@ -1,9 +1,10 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { PlainRequest } from '../../client/call/request.js';
 import { defaultScope, type Endpoint, endpointNamed } from '../../core/contract/endpoints.js';
+import { unissuedCode } from '../unissued-code.js';
 
 /**
- * A request that cannot change anything: a read with a code that nobody has (§4.1), or a passback
+ * A request that cannot change anything: a read with a code that was never issued (§4.1), or a passback
  * without a user or without the key that names one (§4.2, rules 1 and 2), whose `user_info` is
  * empty.
  */
@@ -21,9 +22,6 @@ const nobody = 'userinfo_nobody';
  * Characters that the usual encoders write differently: 16, so that a `random` has room for them.
  */
 const oddText = " a~b*c+d/e!'(é中)";
-
-/** A code that was never issued. */
-const unknownCode = () => randomUUID().replaceAll('-', '');
 
 function read(title: string, values: Readonly<Record<string, string>>): HarmlessRequest {
   const infoNames = values.info_name?.split(',') ?? [];
@@ -44,16 +42,16 @@ function passback(title: string, values: Readonly<Record<string, string>>): Harm
 
 /** The harmless requests, by what each of them shows of a signing rule. */
 export const harmlessRequests = {
-  plain: () => read('a read', { code: unknownCode() }),
+  plain: () => read('a read', { code: unissuedCode() }),
   named: () =>
     read('a read by names, with a scope', {
-      code: unknownCode(),
+      code: unissuedCode(),
       scope: defaultScope,
       info_name: `${nobody}_1,${nobody}_2`,
     }),
   onlyNamed: () =>
-    read('a read by names', { code: unknownCode(), info_name: `${nobody}_1,${nobody}_2` }),
-  odd: () => read('a read with a code of unusual characters', { code: unknownCode() + oddText }),
+    read('a read by names', { code: unissuedCode(), info_name: `${nobody}_1,${nobody}_2` }),
+  odd: () => read('a read with a code of unusual characters', { code: unissuedCode() + oddText }),
   byKey: () => passback('a passback by a key that user_info lacks', { primary_key: nobody }),
   byOddKey: () =>
     passback('a passback by a key of unusual characters', { primary_key: `${nobody}${oddText}` }),

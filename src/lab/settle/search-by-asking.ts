@@ -68,7 +68,7 @@ const maxPairs = 100;
 const candidatesBeforePairs = 500;
 
 /**
- * Searches both rules by reads with a code that nobody has: an answer that differs from that to a
+ * Searches both rules by reads with a code that was never issued: an answer that differs from that to a
  * wrong signature is progress, whatever its code. Each request tries a candidate of either
  * signature until one of them changes the answer: that signature is judged first. Then the other
  * one is searched.

@@ -102,11 +102,11 @@ function doubtOfSignatures(evidence: Evidence): string | null {
   const advice = 'Correct that first ("userinfo doctor", "userinfo sign try"), or give a --code';
   if (isSignAccepted(evidence)) {
     const cause = 'its recipe may be wrong, or it is checked after the code';
-    return `an unknown code is answered like a wrong app_sign: ${cause}. ${advice}`;
+    return `a code that was never issued is answered like a wrong app_sign: ${cause}. ${advice}`;
   }
   if ((evidence.faulty.get('wrongSign') ?? null) === null) return null;
   const cause = 'the recipes or the secret may be wrong';
-  return `an unknown code is answered like a wrong sign: ${cause}. ${advice}`;
+  return `a code that was never issued is answered like a wrong sign: ${cause}. ${advice}`;
 }
 
 /** What settles a rule that is doubted. */
@@ -126,7 +126,7 @@ function doubtOfTable(evidence: Evidence): string | null {
   const { means } = seen[0];
   if (means === undefined || means === 'codeNotValid' || !isSignAccepted(evidence)) return null;
   const meaning = `which means ${means} to the profile: see "userinfo doctor"`;
-  return `a right request with an unknown code is answered ${code}, ${meaning}`;
+  return `a right request with a code that was never issued is answered ${code}, ${meaning}`;
 }
 
 function doubtOfClock({ aheadBy }: Evidence): string | null {

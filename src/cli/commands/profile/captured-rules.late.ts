@@ -154,7 +154,7 @@ function capturedPatch(
 function checksOf({ environment }: Profile): string {
   const some = 'some of them with a wrong signature';
   if (environment === 'production')
-    return `up to ${maxSettling} reads of a code that nobody has, ${some}, in production`;
+    return `up to ${maxSettling} reads of a code that was never issued, ${some}, in production`;
   return `up to ${maxSettling} requests that change nothing, ${some}`;
 }
 

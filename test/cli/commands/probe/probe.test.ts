@@ -264,7 +264,7 @@ it('says that the signatures may be wrong, and leaves open what depends on them'
     },
   );
   expect(done.status).toBe(0);
-  expect(done.stderr).toContain('an unknown code is answered like a wrong sign');
+  expect(done.stderr).toContain('a code that was never issued is answered like a wrong sign');
   const { platform, points } = JSON.parse(done.stdout);
   expect(Object.keys(platform.result_codes)).toEqual(['1001', '1005', '9404', '9405', '-2']);
   const found = points
