@@ -4,10 +4,10 @@ import { outputs } from '../core/signing/digest-algorithms.js';
 import { parseDigest } from '../core/signing/digest-steps.js';
 import { type Recipe, RecipeError, unlessRefused } from '../core/signing/recipe.js';
 import { parseRecipe } from '../core/signing/recipe-json.js';
-import { byBits, type Choice, type Rated } from './rule-parts/rarity.js';
 import type { FindOptions, FoundRules } from './find-rules.js';
 import { groupRecipes, type RatedRecipe } from './groups.js';
 import { choicesAt } from './recipe-choices.js';
+import { byBits, type Choice, type Rated } from './rule-parts/rarity.js';
 import type { SignedSample } from './sample.js';
 import { SignatureReader } from './search.js';
 

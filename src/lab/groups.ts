@@ -1,9 +1,9 @@
 import type { SignatureName } from '../core/signing/app-signatures.js';
 import { compileRecipe } from '../core/signing/compile-recipe.js';
 import { type Recipe, unlessRefused } from '../core/signing/recipe.js';
-import type { Rated } from './rule-parts/rarity.js';
 import { type LaterKind, type LaterRequest, laterRequests } from './later-requests.js';
 import { RequestTexts } from './request-texts.js';
+import type { Rated } from './rule-parts/rarity.js';
 import { RequestSignatures, type Rule, recipeOf } from './rules.js';
 import type { SignedSample } from './sample.js';
 

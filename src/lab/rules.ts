@@ -1,10 +1,10 @@
 import { completeRecipe, type Recipe } from '../core/signing/recipe.js';
 import { memoize } from '../core/support/memoize.js';
+import { blockText, changed, type RequestTexts } from './request-texts.js';
 import type { Chain } from './rule-parts/chains.js';
 import type { Layout } from './rule-parts/layouts.js';
 import type { Arrangement, Encoding, Writing } from './rule-parts/parameters.js';
 import { byBits, type Rated } from './rule-parts/rarity.js';
-import { blockText, changed, type RequestTexts } from './request-texts.js';
 import {
   type Hit,
   SignatureReader,

@@ -3,6 +3,7 @@ import type { SignatureName } from '../core/signing/app-signatures.js';
 import type { Algorithm } from '../core/signing/digest-algorithms.js';
 import { compileSteps, computeDigest, decodeKey, type Step } from '../core/signing/digest-steps.js';
 import { unlessRefused } from '../core/signing/recipe.js';
+import { blockText, changed, type RequestTexts, type WrittenPair } from './request-texts.js';
 import { type Chain, chainsFor } from './rule-parts/chains.js';
 import {
   blockChanges,
@@ -20,7 +21,6 @@ import {
   writings,
 } from './rule-parts/parameters.js';
 import { byBits, type Choice, type Rated } from './rule-parts/rarity.js';
-import { blockText, changed, type RequestTexts, type WrittenPair } from './request-texts.js';
 
 /** Arrangements that choose the same parameters of this request in the same order. */
 export interface ChosenParams extends Rated {

@@ -9,7 +9,7 @@ import { withoutUndefined } from '../../core/support/without-undefined.js';
 import type { StopReason } from '../../lab/reply.js';
 import { Asker, type HarmlessReply } from '../../lab/settle/asker.js';
 import type { HarmlessKind } from '../../lab/settle/harmless-requests.js';
-import type { Reach, Settlement, Judgment, Observation } from '../../lab/settle/settle.js';
+import type { Judgment, Observation, Reach, Settlement } from '../../lab/settle/settle.js';
 import type { CliContext } from '../command.js';
 import { type CommonOptions, usualRate } from '../command-line/options.js';
 import { ProgressDisplay } from '../output/progress.js';

@@ -313,7 +313,8 @@ function findWindow(
   if (isCarriedOut(answerWithCode)) return known('unlimited', 'an hour was accepted');
   if (answerWithCode !== null)
     return unknown('checked after the code: measuring it would use up many codes');
-  if (isAlike(evidence.faulty.get(name), evidence.control)) return unknown(whyNotBeforeCode(evidence));
+  if (isAlike(evidence.faulty.get(name), evidence.control))
+    return unknown(whyNotBeforeCode(evidence));
   if (bounds === null || bounds === undefined) return unknown(notAsked);
   const doubt = doubtOfClock(evidence, name);
   if (doubt !== null) return unknown(doubt);
@@ -335,8 +336,7 @@ function findReplay(
   refusals: readonly Refusal[],
 ): LearnedField<Platform['replay']> {
   const { copies, control, removedCopies, written } = evidence;
-  if (isCarriedOut(removedCopies))
-    return known('allow', 'the copy of a passback was carried out');
+  if (isCarriedOut(removedCopies)) return known('allow', 'the copy of a passback was carried out');
   const refused = refusals.find(
     ({ means, unclear }) => means === 'randomReplayed' && unclear === null,
   );

@@ -111,7 +111,8 @@ function entryFor(
  */
 function namesFor(refusals: readonly ClearRefusal[]): Meaning[] {
   const all = [...new Set(refusals.map(({ means }) => means))];
-  const isCaller = (name: Meaning) => Number(resultCodeEntry(defaultCode(name)).refuses === 'caller');
+  const isCaller = (name: Meaning) =>
+    Number(resultCodeEntry(defaultCode(name)).refuses === 'caller');
   // A code of malformed parameters needs no further name for some of them.
   const isNeeded = (name: Meaning) =>
     defaultCode(name) === resultCode[name as ResultCodeName] || !all.includes('malformedParameter');

@@ -158,7 +158,12 @@ class RefusalList {
       if (answerWithCode !== undefined) {
         if (isOptional && isCarriedOut(answerWithCode)) continue;
         const unclear = this.#doubtOf(answerWithCode) ?? this.#doubtOfPlace(answerWithCode);
-        this.#refusals.push({ request: `${title}, with a code`, means, answer: answerWithCode, unclear });
+        this.#refusals.push({
+          request: `${title}, with a code`,
+          means,
+          answer: answerWithCode,
+          unclear,
+        });
         continue;
       }
       if (isOptional && isAlike(answer, this.#evidence.control)) continue;

@@ -54,8 +54,10 @@ function addEnvelopeViolations(violations: ViolationList, answer: ProbeReply): v
   const isDone = isCarriedOut(answer);
   const where = isDone ? 'a success' : 'a refusal';
   if (!Number.isInteger(members.code)) violations.add('§1', '"code" is text, not an integer');
-  if (typeof msg !== 'string') violations.add('§1', `"msg" of ${where} ${describeType(msg)}, not text`);
-  if (!isObject(data)) violations.add('§1', `"data" of ${where} ${describeType(data)}, not an object`);
+  if (typeof msg !== 'string')
+    violations.add('§1', `"msg" of ${where} ${describeType(msg)}, not text`);
+  if (!isObject(data))
+    violations.add('§1', `"data" of ${where} ${describeType(data)}, not an object`);
   if (isDone && code !== resultCode.ok) {
     violations.add('§7.1', `a success has the code ${code}, not 200`);
   }

@@ -22,7 +22,7 @@ import {
   type SearchStart,
   searchByAsking,
 } from './search-by-asking.js';
-import { maxSettling, type Reach, type Settlement, type Observation, settle } from './settle.js';
+import { maxSettling, type Observation, type Reach, type Settlement, settle } from './settle.js';
 import { usualRules } from './usual-rules.js';
 
 /** What was asked without any accepted request. */

@@ -4,9 +4,9 @@ import { defaultScope, type Endpoint, endpointNamed } from '../../core/contract/
 import { unissuedCode } from '../unissued-code.js';
 
 /**
- * A request that cannot change anything: a read with a code that was never issued (§4.1), or a passback
- * without a user or without the key that names one (§4.2, rules 1 and 2), whose `user_info` is
- * empty.
+ * A request that cannot change anything: a read with a code that was never issued (§4.1), or a
+ * passback without a user or without the key that names one (§4.2, rules 1 and 2), whose
+ * `user_info` is empty.
  */
 export interface HarmlessRequest {
   readonly title: string;

@@ -68,8 +68,8 @@ const maxPairs = 100;
 const candidatesBeforePairs = 500;
 
 /**
- * Searches both rules by reads with a code that was never issued: an answer that differs from that to a
- * wrong signature is progress, whatever its code. Each request tries a candidate of either
+ * Searches both rules by reads with a code that was never issued: an answer that differs from that
+ * to a wrong signature is progress, whatever its code. Each request tries a candidate of either
  * signature until one of them changes the answer: that signature is judged first. Then the other
  * one is searched.
  *
@@ -273,7 +273,10 @@ class SearchByAsking {
     // A request that is accepted is not to have the `random` of another one.
     this.#asked += 1;
     const now = Date.now() - (this.#asked % differentSeconds) * 1000;
-    return this.#asker.ask(sortedRead(), signers, { random: () => timestampText(now), now: () => now });
+    return this.#asker.ask(sortedRead(), signers, {
+      random: () => timestampText(now),
+      now: () => now,
+    });
   }
 }
 

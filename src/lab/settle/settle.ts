@@ -247,7 +247,9 @@ class Settling {
       if (this.#carriedOut !== null) return;
       await this.#judge(kind);
     }
-    const isOddSeen = this.#observations.some(({ kind, sign }) => kind === 'odd' && sign !== 'unseen');
+    const isOddSeen = this.#observations.some(
+      ({ kind, sign }) => kind === 'odd' && sign !== 'unseen',
+    );
     if (isOddSeen) return;
     // How values of the form are encoded, and how those of the query are.
     for (const kind of ['byOddKey', 'atOddRandom'] as const) {

@@ -1,5 +1,5 @@
-// What a search by asking tries: each rule takes a request, so these are fewer choices than those of
-// a search by a captured request, and only what the request of the search tells apart. It has no
+// What a search by asking tries: each rule takes a request, so these are fewer choices than those
+// of a search by a captured request, and only what the request of the search tells apart. It has no
 // empty value, no value that is encoded, no form, and its parameters are sorted.
 
 import { signLength } from '../../core/contract/limits.js';
@@ -14,8 +14,8 @@ import {
 } from '../../core/signing/recipe.js';
 import type { SignableRequest } from '../../core/signing/request.js';
 import type { Secret } from '../../core/signing/secret.js';
-import { byBits, type Choice, choices, type Rated } from '../rule-parts/rarity.js';
 import { contractNames } from '../parameter-names.js';
+import { byBits, type Choice, choices, type Rated } from '../rule-parts/rarity.js';
 import type { Candidate } from './candidates.js';
 
 /** A part of a recipe, to merge with others. */

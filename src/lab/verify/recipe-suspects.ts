@@ -16,6 +16,7 @@ import {
 import { formatRecipe } from '../../core/signing/recipe-json.js';
 import type { SignableRequest } from '../../core/signing/request.js';
 import { encodingWords } from './library-encoders.js';
+import { joinWords, maxEntries, messageVariants } from './message-suspects.js';
 import { swapsOf, withModifier, withSeparator, withValueAt } from './recipe-changes.js';
 import {
   charsetSuspects,
@@ -23,15 +24,15 @@ import {
   encodedTwice,
   writtenOtherwise,
 } from './signer-suspects.js';
-import { type OtherInputs, type ReceivedSignature, type Suspect, suspects } from './suspect.js';
 import {
   joiners,
-  joinWords,
-  maxEntries,
-  messageVariants,
+  type OtherInputs,
+  type ReceivedSignature,
+  type Suspect,
+  suspects,
   suspectsByRecipe,
   type Variant,
-} from './text-suspects.js';
+} from './suspect.js';
 
 export const namedPresets: OtherInputs['otherRecipes'] = presets.map(({ name, recipe }) => ({
   name: `the preset ${name}`,

@@ -1,4 +1,5 @@
-import type { Recipe } from '../../core/signing/recipe.js';
+import { compileRecipe } from '../../core/signing/compile-recipe.js';
+import { type Recipe, unlessRefused } from '../../core/signing/recipe.js';
 import type { Param, SignableRequest } from '../../core/signing/request.js';
 import type { Secret } from '../../core/signing/secret.js';
 import type { Signer } from '../../core/signing/signer.js';
@@ -37,6 +38,28 @@ export type SuspectRow = readonly [how: string, change: Suspect['change']];
 export function suspects(id: string, advice: string, rows: readonly SuspectRow[]): Suspect[] {
   return rows.map(([how, change]) => ({ id, says: `It was signed ${how}.`, advice, change }));
 }
+
+/** What completes the sentence "It was signed …", and the recipe by which it was. */
+export type Variant = readonly [how: string, recipe: Recipe];
+
+/**
+ * Suspects with one remedy, each with another recipe. Not every variant is one that the language
+ * takes.
+ */
+export function suspectsByRecipe(
+  id: string,
+  advice: string,
+  variants: readonly Variant[],
+): Suspect[] {
+  return variants.flatMap(([how, recipe]) => {
+    const signer = unlessRefused(() => compileRecipe(recipe));
+    if (signer === null) return [];
+    return suspects(id, advice, [[how, { signer }]]);
+  });
+}
+
+/** Texts that are usual between pairs, or between the entries of a message. */
+export const joiners = ['', '\n', '&', '|', ':', ',', ' ', '.', '-', '_', ';', '\r\n'];
 
 /** Inputs that a wrong signature may have been made with, besides the right ones. */
 export interface OtherInputs {

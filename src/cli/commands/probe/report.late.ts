@@ -9,7 +9,6 @@ import {
 } from '../../../core/platform/platform.js';
 import { quoteWhereNeeded } from '../../../core/support/shell.js';
 import { withoutUndefined } from '../../../core/support/without-undefined.js';
-import { type Violation, findViolations } from '../../../lab/behavior/violations.js';
 import type { Evidence } from '../../../lab/behavior/evidence.js';
 import { type Learned, learn, type Point } from '../../../lab/behavior/learn.js';
 import { differencesOf, unseenMeanings, withUnseen } from '../../../lab/behavior/learned-codes.js';
@@ -24,11 +23,12 @@ import {
 import {
   areSignaturesAccepted,
   clearOf,
-  isSignAccepted,
   defaultCode,
+  isSignAccepted,
   type Refusal,
   unsignedParameters,
 } from '../../../lab/behavior/refusals.js';
+import { findViolations, type Violation } from '../../../lab/behavior/violations.js';
 import type { Reply } from '../../../lab/reply.js';
 
 /** The findings of a probe, and which of them may be wrong. */

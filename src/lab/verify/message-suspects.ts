@@ -1,33 +1,11 @@
-import { compileRecipe } from '../../core/signing/compile-recipe.js';
 import { parseDigest } from '../../core/signing/digest-steps.js';
-import { type Recipe, unlessRefused } from '../../core/signing/recipe.js';
+import type { Recipe } from '../../core/signing/recipe.js';
 import { parseTemplate } from '../../core/signing/template.js';
 import { entriesOf, swapsOf, tokenText, withSeparator, withValueAt } from './recipe-changes.js';
-import { type Suspect, suspects } from './suspect.js';
-
-/** What completes the sentence "It was signed …", and the recipe by which it was. */
-export type Variant = readonly [how: string, recipe: Recipe];
-
-/**
- * Suspects with one remedy, each with another recipe. Not every variant is one that the language
- * takes.
- */
-export function suspectsByRecipe(
-  id: string,
-  advice: string,
-  variants: readonly Variant[],
-): Suspect[] {
-  return variants.flatMap(([how, recipe]) => {
-    const signer = unlessRefused(() => compileRecipe(recipe));
-    if (signer === null) return [];
-    return suspects(id, advice, [[how, { signer }]]);
-  });
-}
+import { joiners, type Suspect, suspectsByRecipe, type Variant } from './suspect.js';
 
 /** The most entries of a message, or parameters, that are changed one by one. */
 export const maxEntries = 64;
-/** Texts that are usual between pairs, or between the entries of a message. */
-export const joiners = ['', '\n', '&', '|', ':', ',', ' ', '.', '-', '_', ';', '\r\n'];
 
 /** A message with other entries. */
 interface MessageVariant {
