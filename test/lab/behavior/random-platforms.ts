@@ -204,7 +204,9 @@ function unsaidKeys(before: Records, after: Records, said: string): string[] {
   for (const [user, record] of Object.entries(after)) {
     for (const [key, value] of Object.entries(record)) {
       const isNew = JSON.stringify(before[user]?.[key]) !== JSON.stringify(value);
-      const isSaid = said.split('\n').some((line) => line.includes(key) && line.includes('left'));
+      const isSaid = said
+        .split('\n')
+        .some((line) => line.includes(key) && /left|may still be/.test(line));
       if (isNew && !isSaid) unsaid.push(`${user}.${key}`);
     }
   }
