@@ -13,7 +13,12 @@ export interface Reply {
 }
 
 /** Why no further request is sent. */
-export type StopReason = 'requests used up' | 'throttled' | 'other answer' | 'no envelope';
+export type StopReason =
+  | 'requests used up'
+  | 'throttled'
+  | 'other answer'
+  | 'no envelope'
+  | 'accepts any signature';
 
 /** No further request is sent. */
 export class StoppedAsking extends Error {

@@ -126,7 +126,8 @@ export function unusedOption(
   const isShort =
     short !== undefined && args.some((arg) => arg.startsWith(short) && !arg.startsWith('--'));
   const message = `"${fullName(command)}" has no use for ${isShort ? short : long}`;
-  if (long === '--profile' && command.registeredArguments[0]?.name() === 'name')
+  const takesName = command.registeredArguments[0]?.name() === 'name';
+  if (long === '--profile' && takesName && command.parent?.name() === 'profile')
     return new UsageError(message, `The profile is an argument: ${fullName(command)} NAME`);
   return new UsageError(message, 'Leave it out.');
 }

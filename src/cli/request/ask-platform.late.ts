@@ -152,6 +152,7 @@ export const stopWords: Readonly<Record<StopReason, string>> = {
   throttled: 'the platform throttles',
   'other answer': 'the platform no longer answers as it did at the start',
   'no envelope': 'the answer is no envelope',
+  'accepts any signature': 'the platform accepts a wrong signature',
 };
 
 /** What was not seen, or cannot be, of an operation whose signature was accepted. */

@@ -126,14 +126,12 @@ class SearchByAsking {
   /** Learns the answer to wrong signatures. */
   async #begin(): Promise<void> {
     const first = await this.#ask({ app_sign: randomSigner, sign: randomSigner });
+    this.#refusal = first;
     // Every answer of the contract is an envelope (§1): this is another service.
-    if (first.code === null) {
-      this.#refusal = first;
-      throw new StoppedAsking('no envelope', first);
-    }
+    if (first.code === null) throw new StoppedAsking('no envelope', first);
+    if (first.isCarriedOut) throw new StoppedAsking('accepts any signature', first);
     const second = await this.#ask({ app_sign: randomSigner, sign: randomSigner });
     this.#asker.compareTexts(first, second);
-    this.#refusal = first;
     const now = Date.now();
     const repeated = { random: () => timestampText(now), now: () => now };
     for (let times = 0; times < 2; times += 1) {

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { Machine } from '../../support/cli.js';
+import { httpServer } from '../../support/raw-server.js';
 import { type SignedPlatform, startPlatform } from './signed-platform.js';
 
 const machine = new Machine();
@@ -200,7 +198,8 @@ describe('sign try', () => {
     const sent = await harmless(platform);
     expect(sent).toHaveLength(130);
     const [, skipped] =
-      /userinfo sign try -p shop --save shop --skip (\d+)/.exec(done.stdout) ?? [];
+      /userinfo sign try -p shop --save shop --rate 1000000\/s --skip (\d+)/.exec(done.stdout) ??
+      [];
     const on = await machine.onTerminal([...args, '--skip', String(skipped)], dialogue, {
       env: { SHOP: platform.secret },
     });
@@ -217,30 +216,35 @@ describe('sign try', () => {
     const done = await attempt(platform, '--yes');
     expect(done).toMatchObject({ status: 4 });
     expect(done.stderr).toMatch(/Stopped: the platform no longer answers as it did at the start/);
-    expect(done.stderr).toMatch(/userinfo sign try -p shop --save shop --skip \d+/);
+    expect(done.stderr).toMatch(
+      /userinfo sign try -p shop --save shop --rate 1000000\/s --yes --skip \d+/,
+    );
     expect((await harmless(platform)).length).toBeLessThan(20);
   });
 
-  it('stops at the first answer that is no envelope: the address is that of another service', async () => {
-    let requests = 0;
-    const site = createServer((_, answer) => {
-      requests += 1;
-      answer.writeHead(404).end('<title>Not found</title>');
-    }).listen(0, '127.0.0.1');
-    await once(site, 'listening');
-    const { port } = site.address() as AddressInfo;
-    await using platform = await startPlatform(1, simple);
-    await add(platform);
-    const done = await attempt(platform, '--yes', '--base-url', `http://127.0.0.1:${port}`);
-    site.close();
-    expect(done).toMatchObject({
-      status: 4,
-      stdout: '',
-      stderr:
-        'error: the answer is no envelope: HTTP 404\n' +
+  it.each([
+    [
+      'is no envelope: the address is that of another service',
+      404,
+      '<title>Not found</title>',
+      'error: the answer is no envelope: HTTP 404\n' +
         'Check the base URL first: its path may lack a part, such as /gw.\n',
-    });
-    expect(requests).toBe(1);
+    ],
+    ['has no code', 200, '{"status":"ok"}', 'error: the answer is no envelope: HTTP 200\n'],
+    [
+      'is a success in spite of a wrong signature',
+      200,
+      '{"code":200,"msg":"ok","data":{"union_id":"u1"}}',
+      'error: a wrong signature is accepted: 200 "ok"\n',
+    ],
+  ])('stops at the first answer that %s', async (_, status, body, said) => {
+    await using platform = await startPlatform(1, simple);
+    const server = await httpServer((_request, response) => response.writeHead(status).end(body));
+    await add(platform);
+    const done = await attempt(platform, '--yes', '--base-url', server.url);
+    await server.close();
+    expect(done).toMatchObject({ status: 4, stdout: '', stderr: expect.stringContaining(said) });
+    expect(server.requests).toHaveLength(1);
   });
 
   it('sends nothing to production, or without consent', async () => {

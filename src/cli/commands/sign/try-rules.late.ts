@@ -28,6 +28,7 @@ import {
   reportOperation,
   stopWords,
 } from '../../request/ask-platform.late.js';
+import { commandOf, withFlags } from '../../request/command-text.js';
 import { loadSigning, readSecretOf, resolveDeployment } from '../../request/deployment.js';
 import { adviceOfAddress } from '../../request/explain-failure.late.js';
 import { saveSigners } from '../../request/resolve-signing.js';
@@ -64,13 +65,20 @@ export async function tryRules(invocation: Invocation<TryOptions>): Promise<void
   refuseProduction(settings);
   if (save !== undefined) await context.profiles.get(save);
   await confirm(context, tryQuestion(settings.base_url.value, rate), options.yes);
-  await askAndSave(invocation, settings);
+  const goOn = (refused: number) => commandOf(withFlags(context.args, ['--skip', `${refused}`]));
+  await askAndSave(invocation, settings, goOn);
 }
 
-/** The same, once it was agreed to. */
+/**
+ * The same, once it was agreed to. `goOn` is the command that goes on after so many rules that were
+ * refused.
+ */
 export async function askAndSave(
   invocation: Invocation<TryOptions>,
   settings: Settings,
+  goOn: (refused: number) => readonly string[] = (refused) => [
+    `${signCommand(settings, invocation.options, 'try')} --skip ${refused}`,
+  ],
 ): Promise<void> {
   const { context, io, options, isTable, print } = invocation;
   const { rate, skip = 0 } = options;
@@ -80,7 +88,6 @@ export async function askAndSave(
   const onRefused = (count: number) => {
     refused = count;
   };
-  const goOn = () => `${signCommand(settings, options, 'try')} --skip ${refused}`;
   const budget = { maxRequests: budgets[0], rate, more: askForMore(context, options.yes) };
   const client = await connectToAsk(context, settings, options, secret);
   const work = async (asker: Asker) => {
@@ -96,17 +103,18 @@ export async function askAndSave(
     asked = await askPlatform(context, client, budget, work);
   } catch (error) {
     if (context.signal.aborted)
-      await printAdvice(io, { hint: 'To go on later:', commands: [goOn()] });
+      await printAdvice(io, { hint: 'To go on later:', commands: goOn(refused) });
     throw error;
   } finally {
     await client.close();
   }
   if (asked.search.ended === 'no envelope') throw noEnvelope(asked.search);
+  if (asked.search.ended === 'accepts any signature') throw acceptsAny(asked.search);
   const rules = rulesOf(asked);
   await print(isTable ? tableOf(asked, rules) : recordOf(asked, rules));
   await saveNewRules(invocation, asked, rules, profileRules);
   if (asked.settlement === null)
-    throw notFound(asked, signCommand(settings, options, 'solve'), goOn());
+    throw notFound(asked, signCommand(settings, options, 'solve'), goOn(refused));
 }
 
 /** Says how many requests were sent, and asks for the next ones. */
@@ -211,14 +219,18 @@ function signCommand({ profile }: Settings, { save }: TryOptions, name: string):
   return words.join(' ');
 }
 
-function notFound({ search, requests }: Asked, solve: string, goOn: string): CheckFailedError {
+function notFound(
+  { search, requests }: Asked,
+  solve: string,
+  goOn: readonly string[],
+): CheckFailedError {
   const hints = [
     endHint(search),
     'Check the secret, as "userinfo doctor" shows it. ' +
       'A request that was accepted finds the rule sooner:',
   ];
   const commands = [`${solve} --sample request.txt`];
-  if (search.ended !== 'all tried') commands.push(goOn);
+  if (search.ended !== 'all tried') commands.push(...goOn);
   return new CheckFailedError(whatIsMissing(search, requests), {
     hint: hints.join('\n'),
     commands,
@@ -229,6 +241,12 @@ function noEnvelope({ last }: Search): CheckFailedError {
   const answer = describeReply(last);
   return new CheckFailedError(`the answer is no envelope: ${answer}`, {
     hint: (last && adviceOfAddress(last.httpStatus)) ?? 'Check the base URL.',
+  });
+}
+
+function acceptsAny({ last }: Search): CheckFailedError {
+  return new CheckFailedError(`a wrong signature is accepted: ${describeReply(last)}`, {
+    hint: 'The platform does not check signatures, at least not with a code that was never issued: no rule can be found by asking.',
   });
 }
 
