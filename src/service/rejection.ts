@@ -1,3 +1,4 @@
+import type { OwnParameterName } from '../core/contract/endpoints.js';
 import { maskName, maskParameter, maskText } from '../core/contract/masking.js';
 import { type Parameters, parameterText } from '../core/contract/parameters.js';
 import {
@@ -100,23 +101,26 @@ function maskSent(name: string, value: string, app: App | null): string {
     case 'scope':
       return maskName(value);
     default:
-      return masks.has(name) ? maskValue(name, value) : maskText(value);
+      return Object.hasOwn(masks, name) ? maskValue(name, value) : maskText(value);
   }
 }
 
-/** How the parameters of an operation, and `app_sign`, are masked. */
-const masks = new Map<string, (value: string) => string>([
-  ['code', (value) => maskParameter('code', value)],
+/** A parameter that is masked by a rule of its own. */
+type MaskedName = Exclude<OwnParameterName, 'scope'> | 'random' | 'app_sign';
+
+const masks: Readonly<Record<MaskedName, (value: string) => string>> = {
+  code: (value) => maskParameter('code', value),
   // A digit sequence of this length may be a misplaced phone number.
-  ['random', (value) => (/\d{11}/.test(value) ? maskText(value) : value)],
-  ['union_id', maskText],
-  ['primary_key', maskName],
-  ['info_name', (value) => value.split(',').map(maskName).join(',')],
-  ['user_info', (value) => maskParameter('user_info', value)],
+  random: (value) => (/\d{11}/.test(value) ? maskText(value) : value),
+  union_id: maskText,
+  primary_key: maskName,
+  info_name: (value) => value.split(',').map(maskName).join(','),
+  user_info: (value) => maskParameter('user_info', value),
   // If `sign` alone is wrong, this is a valid signature.
-  ['app_sign', maskText],
-]);
+  app_sign: maskText,
+};
 
 function maskValue(name: string, value: string): string {
-  return masks.get(name)?.(value) ?? maskParameter(name, value);
+  if (!Object.hasOwn(masks, name)) return maskParameter(name, value);
+  return masks[name as MaskedName](value);
 }
