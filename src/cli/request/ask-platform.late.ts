@@ -91,7 +91,7 @@ export interface OperationReport {
   readonly next?: string;
 }
 
-/** What a person is told of an operation, besides what was seen. */
+/** The words of the report about an operation, besides what was seen. */
 interface OperationWords {
   /** Why nothing was seen, before the answer. */
   readonly unseen: string;

@@ -92,7 +92,7 @@ function recordAfter(
   const last = replies.findLastIndex(({ asked }) => asked.effect === effect);
   const read = replies.slice(last + 1).findLast((answer) => {
     const { endpoint, infoNames } = answer.asked.request;
-    const isWhole = endpoint.operation === 'read' && infoNames.length === 0;
+    const isWhole = endpoint.success === 'information' && infoNames.length === 0;
     return isWhole && isCarriedOut(answer) && dataOf(answer).union_id === user.unionId;
   });
   if (read === undefined) return null;

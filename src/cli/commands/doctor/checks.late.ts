@@ -7,7 +7,12 @@ import { NoAnswerError, RejectedError } from '../../../client/call/errors.js';
 import { type HttpProxy, parseProxy } from '../../../client/call/proxy.js';
 import { buildRead } from '../../../client/call/request.js';
 import { secretDoubts } from '../../../core/contract/doubts.js';
-import { endpoints, type OperationName } from '../../../core/contract/endpoints.js';
+import {
+  endpointNamed,
+  endpoints,
+  hasCode,
+  type OperationName,
+} from '../../../core/contract/endpoints.js';
 import { quoteName } from '../../../core/contract/errors.js';
 import { defaultClockWindowSeconds, signLength } from '../../../core/contract/limits.js';
 import { maskWords } from '../../../core/contract/masking.js';
@@ -318,7 +323,8 @@ function checkOperation(
   seen: Settlement | null,
 ): CheckResult {
   if (seen !== null) return resultOf(operation, settings, seen);
-  return operation === 'read' ? checkOneRead(request, settings) : notAsked;
+  // The one request that was sent has a code that was never issued.
+  return hasCode(endpointNamed[operation]) ? checkOneRead(request, settings) : notAsked;
 }
 
 /**
