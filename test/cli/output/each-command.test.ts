@@ -6,7 +6,7 @@ import { firstUser, ServedMachine } from '../../support/served.js';
 
 const commandOf = (words: readonly string[]) =>
   words.reduce((group, name) => {
-    const command = group.commands.find((one) => one.name() === name);
+    const command = group.commands.find((subcommand) => subcommand.name() === name);
     if (command === undefined) throw new Error(`there is no command ${words.join(' ')}`);
     return command;
   }, program);
@@ -30,7 +30,7 @@ beforeAll(async () => {
   const args = ['read', code, '--print-curl', '--reveal', '-p', 'local'];
   machine.file('request.txt', (await machine.run(args)).stdout);
 });
-afterAll(() => machine[Symbol.dispose]());
+afterAll(() => machine[Symbol.asyncDispose]());
 
 describe('a bulk run over a stream', () => {
   const stream = () => ({ stdin: `${JSON.stringify({ code })}\n` });
