@@ -74,7 +74,7 @@ export function refusesCaller(outcome: AttemptOutcome): boolean {
 }
 
 /** Whether an envelope reports a server error. */
-export function isFaultOfService(refusal: RejectedError): boolean {
+function isFaultOfService(refusal: RejectedError): boolean {
   return refusal.httpStatus >= 500 || refusal.entry?.retry === 'repeatable';
 }
 

@@ -40,7 +40,7 @@ export interface AnswerShape {
 }
 
 /** An object as a platform writes it: one without keys may be a list, or null. */
-export function shapeObject(
+function shapeObject(
   fields: object,
   { empty_object }: Pick<AnswerShape, 'empty_object'>,
 ): object | null {

@@ -1,4 +1,4 @@
-import type { Recipe, RecipeJson } from './recipe.js';
+import type { RecipeJson } from './recipe.js';
 import { readRecipe } from './recipe-json.js';
 import { parseRecipeParts } from './recipe-parts.js';
 import { signerOf } from './recipe-signer.js';
@@ -17,9 +17,4 @@ import type { Signer } from './signer.js';
  */
 export function compileRecipe(recipe: RecipeJson, field = ''): Signer {
   return signerOf(parseRecipeParts(readRecipe(recipe, field), field));
-}
-
-/** As `compileRecipe`, of a complete recipe with fields of the right types and sizes. */
-export function compileComplete(recipe: Recipe): Signer {
-  return signerOf(parseRecipeParts(recipe));
 }

@@ -240,11 +240,6 @@ export function parseDigest(text: string): DigestStep | null {
   return { kind: 'digest', algorithm, hmac: name !== algorithm, format };
 }
 
-/** The name of a digest, such as `hmac-sha1`, without its format. */
-export function digestName({ algorithm, hmac }: Pick<DigestStep, 'algorithm' | 'hmac'>): string {
-  return hmac ? `hmac-${algorithm}` : algorithm;
-}
-
 /** A last character on its own would be left out of the key. */
 const base64 = /^(?:[\w+/-]{4})*(?:[\w+/-]{2,3})?={0,2}$/;
 const keyPatterns: Readonly<Record<KeyDecoding, RegExp>> = {

@@ -78,7 +78,7 @@ function checkAddedOrder({ order, add }: ParamsRule, field: string): void {
  *
  * @throws RecipeError for an unknown token, and for `$params`
  */
-export function compileAdded({ add }: ParamsRule, field = 'params'): AddedParam[] {
+function compileAdded({ add }: ParamsRule, field = 'params'): AddedParam[] {
   return Object.entries(add).map(([name, text]) => {
     const valueField = fieldPath(fieldPath(field, 'add'), name);
     const value = parseTemplate(text, valueField);

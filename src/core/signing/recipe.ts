@@ -192,7 +192,7 @@ export const recipeDefaults: Omit<Recipe, 'message' | 'steps'> = {
  * The most that a recipe may hold: many times what any documented rule has. More would make
  * signing, or checking the recipe, slow.
  */
-export const recipeLimits = {
+const recipeLimits = {
   /** Entries of `message`, of `steps`, and of `key.tokens`. */
   entries: 64,
   /** Names in `include`, `exclude`, `order` and `add`. */

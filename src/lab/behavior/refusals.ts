@@ -65,7 +65,7 @@ function isToldApart({ control, faulty }: Evidence, name: ReadVariantName): bool
  * Whether a request was carried out: then the signatures are right, and all else that names the
  * caller.
  */
-export function isAnyCarriedOut({ control, whole, written }: Evidence): boolean {
+function isAnyCarriedOut({ control, whole, written }: Evidence): boolean {
   return isCarriedOut(control) || isCarriedOut(whole) || isCarriedOut(written);
 }
 

@@ -11,8 +11,8 @@ import {
   parseRate,
 } from '../../command-line/options.js';
 
-export const defaultHost = '127.0.0.1';
-export const defaultPort = 8787;
+const defaultHost = '127.0.0.1';
+const defaultPort = 8787;
 
 /** The default address of the service. */
 export const defaultUrl = `http://${defaultHost}:${defaultPort}`;
@@ -191,7 +191,7 @@ const faultsInWords =
 const sizeUnits = { '': 1, KiB: 1024, MiB: 1024 ** 2 } as const;
 
 /** Parses a size such as `65536`, `512KiB` or `1MiB` into bytes. */
-export function parseSize(text: string): number {
+function parseSize(text: string): number {
   const [, number, unit] = /^([1-9]\d{0,8})(|KiB|MiB)$/.exec(text) ?? [];
   if (number !== undefined) return Number(number) * sizeUnits[unit as keyof typeof sizeUnits];
   throw new InvalidArgumentError('Write it as 65536, 512KiB or 1MiB.');

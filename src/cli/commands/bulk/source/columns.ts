@@ -5,7 +5,7 @@ import { type FlatValue, JsonNumber } from '../../../../core/contract/user-info.
 import { RunInputError } from '../errors.js';
 
 /** The types of the cells of a column; the default is text. */
-export const cellTypes = ['text', 'number', 'boolean'] as const;
+const cellTypes = ['text', 'number', 'boolean'] as const;
 export type CellType = (typeof cellTypes)[number];
 
 const truths: Readonly<Record<string, boolean>> = { true: true, false: false };
